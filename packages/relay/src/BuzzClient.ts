@@ -1,0 +1,68 @@
+/**
+ * What a person can do on a Buzz relay. This file is the contract; the native implementation is `BuzzClientNative`.
+ */
+import { Context, type Effect } from "effect"
+import type { Identity } from "./Identity.ts"
+import type { NostrEvent } from "./NostrEvent.ts"
+import type { RelayError } from "./RelayError.ts"
+
+/** Who acts, and on which relay (http(s) or ws(s); both views of a relay are equal). */
+export interface Actor {
+  readonly relayUrl: string
+  readonly identity: Identity
+}
+
+export interface ChannelMember {
+  readonly pubkey: string
+  /** `owner`, `admin`, `member`, `guest` or `bot`. */
+  readonly role: string
+}
+
+export class BuzzClient extends Context.Service<
+  BuzzClient,
+  {
+    /** Publishes the profile (kind 0), merged over the one the relay has. */
+    setProfile(
+      actor: Actor,
+      profile: { readonly name: string; readonly about?: string }
+    ): Effect.Effect<void, RelayError>
+    /** Creates a private stream channel under a UUID chosen by the caller, so that a repeated attempt cannot make two. */
+    createChannel(
+      actor: Actor,
+      channel: { readonly id: string; readonly name: string; readonly description?: string }
+    ): Effect.Effect<void, RelayError>
+    addMember(
+      actor: Actor,
+      member: {
+        readonly channelId: string
+        readonly pubkey: string
+        readonly role: "member" | "bot" | "guest" | "admin"
+      }
+    ): Effect.Effect<void, RelayError>
+    members(actor: Actor, channelId: string): Effect.Effect<ReadonlyArray<ChannelMember>, RelayError>
+    /** Archives the channel; one that is archived already counts as done. */
+    archiveChannel(actor: Actor, channelId: string): Effect.Effect<void, RelayError>
+    /**
+     * Posts `content` as it is, over HTTP. Mentions are the given public keys only: text is data, never markup. Fails with
+     * `MessageTooLong` before anything is sent, and with `MentionNotStored` when the stored event lacks an asked `p` tag.
+     */
+    send(
+      actor: Actor,
+      message: {
+        readonly channelId: string
+        readonly content: string
+        readonly mentions?: ReadonlyArray<string>
+        readonly replyTo?: string
+      }
+    ): Effect.Effect<NostrEvent, RelayError>
+    /** Every message of the channel, paged to its root, verified, oldest first (created_at, then id). */
+    readChannel(
+      actor: Actor,
+      channelId: string,
+      options?: { readonly kinds?: ReadonlyArray<number> }
+    ): Effect.Effect<ReadonlyArray<NostrEvent>, RelayError>
+  }
+>()("@buzz-orchestra/relay/BuzzClient") {}
+
+/** A channel message may have this many bytes of UTF-8 (the limit of the `buzz` program). */
+export const MAX_MESSAGE_BYTES = 65_536

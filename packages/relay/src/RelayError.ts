@@ -1,0 +1,87 @@
+/**
+ * Everything that can go wrong between us and a relay, as one closed union of reasons.
+ */
+import { Schema } from "effect"
+
+/** The relay could not be reached or the connection broke. Transient: the caller may retry. */
+export class RelayUnreachable extends Schema.TaggedError<RelayUnreachable>()("RelayUnreachable", {
+  url: Schema.String,
+  detail: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {}
+
+/** The relay asked to slow down (HTTP 429 or `rate-limited:`). Transient. */
+export class RelayRateLimited extends Schema.TaggedError<RelayRateLimited>()("RelayRateLimited", {
+  url: Schema.String,
+  detail: Schema.String,
+  retryAfterMillis: Schema.UndefinedOr(Schema.Finite)
+}) {}
+
+/** The relay did not accept this identity: authentication or membership. */
+export class RelayAuthRefused extends Schema.TaggedError<RelayAuthRefused>()("RelayAuthRefused", {
+  url: Schema.String,
+  pubkey: Schema.String,
+  detail: Schema.String
+}) {}
+
+/** The relay understood the request and refused it (status 4xx, `accepted: false`, or CLOSED by a rule). */
+export class RelayRefused extends Schema.TaggedError<RelayRefused>()("RelayRefused", {
+  url: Schema.String,
+  /** HTTP status, when the refusal came over HTTP. */
+  status: Schema.UndefinedOr(Schema.Int),
+  detail: Schema.String
+}) {}
+
+/** The relay answered with something that is not the protocol. */
+export class RelayReplyMalformed extends Schema.TaggedError<RelayReplyMalformed>()("RelayReplyMalformed", {
+  url: Schema.String,
+  detail: Schema.String
+}) {}
+
+/** A relay URL whose scheme the place it is used in cannot take. */
+export class RelayUrlInvalid extends Schema.TaggedError<RelayUrlInvalid>()("RelayUrlInvalid", {
+  url: Schema.String,
+  /** What would have been accepted, such as `ws:// or wss://`. */
+  expected: Schema.String
+}) {}
+
+/** Content over the limit of a channel message, found before anything is sent. Sizes in bytes. */
+export class MessageTooLong extends Schema.TaggedError<MessageTooLong>()("MessageTooLong", {
+  size: Schema.Int,
+  limit: Schema.Int
+}) {}
+
+/** The relay stored the message without a mention that was asked for, so nobody would wake. */
+export class MentionNotStored extends Schema.TaggedError<MentionNotStored>()("MentionNotStored", {
+  eventId: Schema.String,
+  missing: Schema.Array(Schema.String)
+}) {}
+
+/** A key that is no key: wrong length, not hex, not a scalar, bad bech32. Never carries the text. */
+export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {
+  expected: Schema.String
+}) {}
+
+export const RelayReason = Schema.Union([
+  RelayUnreachable,
+  RelayRateLimited,
+  RelayAuthRefused,
+  RelayRefused,
+  RelayReplyMalformed,
+  RelayUrlInvalid,
+  MessageTooLong,
+  MentionNotStored,
+  KeyInvalid
+])
+export type RelayReason = typeof RelayReason.Type
+
+/** A relay operation failed; `reason` says how. */
+export class RelayError extends Schema.TaggedError<RelayError>()("RelayError", {
+  /** What was attempted, such as `BuzzClient.send`. */
+  operation: Schema.String,
+  reason: RelayReason
+}) {}
+
+/** Whether trying again later can help: unreachable and rate-limited are, everything else is a decision of the relay. */
+export const isTransient = (error: RelayError): boolean =>
+  error.reason._tag === "RelayUnreachable" || error.reason._tag === "RelayRateLimited"

@@ -1,0 +1,50 @@
+/**
+ * Creates and tears down a trial's identities and private channel. This file is the contract; the implementation is
+ * `TrialProvisionerLive`, its memory `TrialHandleStore`.
+ */
+import type { ExperimentManifest } from "@buzz-orchestra/manifest/ExperimentManifest"
+import { Context, type Effect, type Redacted } from "effect"
+import type { Identity } from "./Identity.ts"
+import type { ProvisioningError } from "./ProvisioningError.ts"
+import type { TrialHandle } from "./TrialHandle.ts"
+
+export interface ProvisionRequest {
+  readonly runId: string
+  readonly trialId: string
+  readonly manifest: ExperimentManifest
+  /** sha256 of the condition, 64 hex. */
+  readonly manifestHash: string
+  /** The relay as the agents will dial it (ws or wss). */
+  readonly relayUrl: string
+  /** The relay as this process dials it, when that differs. */
+  readonly userRelayUrl?: string
+  /** API keys by endpoint name. An endpoint mapped to `undefined` needs none; one that is absent is an error. */
+  readonly apiKeys: Readonly<Record<string, Redacted.Redacted<string> | undefined>>
+  /** Attests every key of the trial, for relays that admit only attested ones. */
+  readonly ownerKey?: Redacted.Redacted<string>
+  /** A user that exists already; default: a fresh key. */
+  readonly user?: { readonly name: string; readonly identity: Identity }
+  /** Prefix of the channel's name, such as the task's short name. */
+  readonly channelLabel?: string
+}
+
+/** One step of a teardown and how it ended; `error` is the rendered reason. */
+export interface TeardownStep {
+  readonly step: string
+  readonly error: string | undefined
+}
+
+export class TrialProvisioner extends Context.Service<
+  TrialProvisioner,
+  {
+    /**
+     * Idempotent per (runId, trialId): a repeated call returns the first call's handle, one with another manifest hash
+     * fails with `TrialConflict`. When a step fails, everything made before it is undone (the channel is archived).
+     */
+    create(request: ProvisionRequest): Effect.Effect<TrialHandle, ProvisioningError>
+    /** Archives the channel and forgets the handle. Never fails: each step's result is returned. */
+    teardown(handle: TrialHandle): Effect.Effect<ReadonlyArray<TeardownStep>>
+    /** Whether the relay answers as ready. */
+    healthcheck(relayUrl: string): Effect.Effect<void, ProvisioningError>
+  }
+>()("@buzz-orchestra/relay/TrialProvisioner") {}
