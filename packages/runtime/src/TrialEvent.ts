@@ -1,0 +1,83 @@
+/**
+ * What happens in a trial, as it happens: for the live view, for `--json`, and for embedding programs.
+ */
+import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
+
+/** The phases of a trial, in their order. `settle`, `sweep` and `collect` happen whatever went before. */
+export const PHASES = [
+  "prepare",
+  "provision",
+  "install",
+  "forward",
+  "launch",
+  "ready",
+  "post",
+  "observe",
+  "verify-output",
+  "settle",
+  "sweep",
+  "collect"
+] as const
+export type Phase = (typeof PHASES)[number]
+
+/** How the observation ended. Absent when the launch failed: the error stands there. */
+export const OUTCOMES = [
+  "done",
+  "stopped-without-done",
+  "quiescent",
+  "timed-out",
+  "over-budget",
+  "interrupted"
+] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** An agent as a person sees it. */
+export type AgentView =
+  | { readonly _tag: "Starting" }
+  | { readonly _tag: "Ready" }
+  | { readonly _tag: "InTurn"; readonly turn: number; readonly sinceMillis: number }
+  | { readonly _tag: "Idle"; readonly turns: number }
+  | { readonly _tag: "Requeued"; readonly turns: number; readonly detail: string }
+  | { readonly _tag: "Dead"; readonly detail: string }
+
+/** Every event carries `at`, milliseconds since the epoch. */
+export type TrialEvent = { readonly at: number } & (
+  | {
+      readonly _tag: "TrialStarted"
+      readonly runId: string
+      readonly trialId: string
+      readonly condition: string
+      readonly manifestHash: string
+      readonly agentIds: ReadonlyArray<string>
+      readonly timeoutSeconds: number
+      readonly directory: string
+    }
+  | { readonly _tag: "PhaseStarted"; readonly phase: Phase }
+  | { readonly _tag: "PhaseEnded"; readonly phase: Phase; readonly millis: number; readonly error: string | undefined }
+  | { readonly _tag: "AgentChanged"; readonly agentId: string; readonly view: AgentView }
+  | { readonly _tag: "MessageSeen"; readonly author: string; readonly event: NostrEvent }
+  | {
+      readonly _tag: "UsageSeen"
+      readonly agentId: string
+      readonly inputTokens: number
+      readonly outputTokens: number
+      readonly cachedTokens: number | undefined
+    }
+  /** The sentence that says what is being waited for. */
+  | { readonly _tag: "Waiting"; readonly sentence: string; readonly deadlineAt: number | undefined }
+  /** Something went wrong that the trial survives: a retried query, a failed cleanup step, a [S] rule broken in trunk. */
+  | { readonly _tag: "Warned"; readonly detail: string }
+  | { readonly _tag: "OutcomeDecided"; readonly outcome: Outcome; readonly detail: string }
+  | {
+      readonly _tag: "Swept"
+      readonly survivors: ReadonlyArray<SweptProcess>
+      readonly spared: ReadonlyArray<SweptProcess>
+    }
+  | { readonly _tag: "TrialEnded"; readonly outcome: Outcome | undefined; readonly error: string | undefined }
+)
+
+/** A process the sweep met. `command` is its arguments, redacted. */
+export interface SweptProcess {
+  readonly pid: number
+  readonly command: string
+}
