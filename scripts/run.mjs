@@ -52,7 +52,11 @@ const installStamp = () => {
   )
   const hash = createHash("sha256")
   for (const file of inputs) {
-    if (existsSync(join(root, file))) hash.update(file).update("\0").update(readFileSync(join(root, file)))
+    if (existsSync(join(root, file)))
+      hash
+        .update(file)
+        .update("\0")
+        .update(readFileSync(join(root, file)))
   }
   return hash.digest("hex")
 }
