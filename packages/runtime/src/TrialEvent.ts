@@ -40,8 +40,11 @@ export type AgentView =
   | { readonly _tag: "Requeued"; readonly turns: number; readonly detail: string }
   | { readonly _tag: "Dead"; readonly detail: string }
 
-/** Every event carries `at`, milliseconds since the epoch. */
-export type TrialEvent = { readonly at: number } & (
+/** A happening and when it happened: `at` is in milliseconds since the epoch. */
+export type TrialEvent = { readonly at: number } & TrialHappening
+
+/** What happened, without the time of it. */
+export type TrialHappening =
   | {
       readonly _tag: "TrialStarted"
       readonly runId: string
@@ -74,7 +77,6 @@ export type TrialEvent = { readonly at: number } & (
       readonly spared: ReadonlyArray<SweptProcess>
     }
   | { readonly _tag: "TrialEnded"; readonly outcome: Outcome | undefined; readonly error: string | undefined }
-)
 
 /** A process the sweep met. `command` is its arguments, redacted. */
 export interface SweptProcess {

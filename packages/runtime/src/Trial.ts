@@ -1,0 +1,33 @@
+/**
+ * One whole trial: prepare, provision, `TrialRuntime.run`, teardown. What the command and embedding programs call. This
+ * file is the contract; the implementation is `TrialLive`.
+ */
+import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
+import type { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
+import { Context, type Effect } from "effect"
+import type { RuntimeLaunchError } from "./RuntimeLaunchError.ts"
+import type { Outcome } from "./TrialEvent.ts"
+import type { TrialOptions } from "./TrialOptions.ts"
+import type { TrialSummary } from "./TrialSummary.ts"
+
+export interface TrialResult {
+  readonly outcome: Outcome
+  /** The orchestrator's finishing message; `undefined` unless the outcome is `done`. */
+  readonly completion: NostrEvent | undefined
+  /** As written to `summary.json`. */
+  readonly summary: TrialSummary
+  /** The trial directory. */
+  readonly directory: string
+}
+
+export class Trial extends Context.Service<
+  Trial,
+  {
+    /**
+     * Runs one trial in the environment and on the relay of the layers. Nothing is provisioned or launched when preparing
+     * fails. Whatever happens, failure and interruption included, everything launched is ended and the trial directory is
+     * written before this returns; a failed clean-up step is a warning and an entry in the summary, never the error.
+     */
+    run(options: TrialOptions): Effect.Effect<TrialResult, RuntimeLaunchError | ProvisioningError>
+  }
+>()("@buzz-orchestra/runtime/Trial") {}

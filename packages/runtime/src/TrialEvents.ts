@@ -1,0 +1,42 @@
+/**
+ * The trial's events as a service: whoever watches a trial subscribes here. Publishing never waits, so that nobody who
+ * reads slowly can hold up a trial that costs money.
+ */
+import { Clock, Context, Effect, Layer, PubSub, Stream } from "effect"
+import type { TrialEvent, TrialHappening } from "./TrialEvent.ts"
+
+/**
+ * Events kept for each subscriber, and replayed to a new one. A subscriber that falls behind by more loses the oldest;
+ * hours of a busy trial fit (a turn makes about ten events).
+ */
+export const KEPT_EVENTS = 16_384
+
+export class TrialEvents extends Context.Service<
+  TrialEvents,
+  {
+    /** Stamps the happening with the clock and hands it to every subscriber. Never waits, never fails. */
+    publish(happening: TrialHappening): Effect.Effect<void>
+    /**
+     * The events so far, then each new one. Each run of the stream is a subscription of its own; it ends when the layer's
+     * scope closes, so a consumer of one trial stops at `TrialEnded`.
+     */
+    readonly stream: Stream.Stream<TrialEvent>
+  }
+>()("@buzz-orchestra/runtime/TrialEvents") {
+  static readonly layer = Layer.effect(
+    TrialEvents,
+    Effect.gen(function* () {
+      const pubsub = yield* Effect.acquireRelease(
+        PubSub.sliding<TrialEvent>({ capacity: KEPT_EVENTS, replay: KEPT_EVENTS }),
+        PubSub.shutdown
+      )
+      return TrialEvents.of({
+        publish: (happening) =>
+          Clock.clockWith((clock) =>
+            Effect.asVoid(PubSub.publish(pubsub, { at: clock.currentTimeMillisUnsafe(), ...happening }))
+          ),
+        stream: Stream.fromPubSub(pubsub)
+      })
+    })
+  )
+}

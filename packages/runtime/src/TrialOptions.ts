@@ -1,0 +1,56 @@
+/**
+ * Everything one trial is run with: what, where from, on which relay, and the clocks that guard it.
+ */
+import type { Condition } from "@buzz-orchestra/manifest/Condition"
+import type { EndpointLaunchConfig } from "@buzz-orchestra/manifest/EndpointLaunchConfig"
+import type { Identity } from "@buzz-orchestra/relay/Identity"
+import { Duration, type Redacted } from "effect"
+import type { StackFiles } from "./StackFiles.ts"
+
+export interface TrialOptions {
+  readonly condition: Condition
+  /** Directory that the manifest's artifact paths are relative to. */
+  readonly artifactRoot: string
+  /** How each endpoint of the roster is reached, by endpoint name. */
+  readonly endpoints: Readonly<Record<string, EndpointLaunchConfig>>
+  /** API keys by endpoint name; `undefined` for an endpoint that needs none. */
+  readonly apiKeys: Readonly<Record<string, Redacted.Redacted<string> | undefined>>
+  /** The task, posted once as the user. Untrusted text: it is data everywhere. */
+  readonly instruction: string
+  readonly runId: string
+  readonly trialId: string
+  /** The relay as the agents dial it: `ws://` or `wss://`. */
+  readonly relayUrl: string
+  /** The relay as this process dials it, when that differs. */
+  readonly userRelayUrl?: string
+  /** Attests every key of the trial, for relays that admit only attested ones. */
+  readonly ownerKey?: Redacted.Redacted<string>
+  /** A user that exists already; default: a fresh key under the name `user`. */
+  readonly user?: { readonly name: string; readonly identity: Identity }
+  /** Prefix of the channel's name. */
+  readonly channelLabel?: string
+  readonly stack: StackFiles
+  /** `host:port` of the relay as seen from the environment; when given, a forwarder bridges it to the relay's own address. */
+  readonly relayGateway?: string
+  /** The trial directory on this machine; made when missing. */
+  readonly directory: string
+  /** Task files that are put into the environment before anything is launched. A folder is copied whole. */
+  readonly uploads?: ReadonlyArray<{ readonly source: string; readonly target: string }>
+  /** How long the agents, and before them the forwarder, may take to be ready. Default 60 s. */
+  readonly readinessTimeout?: Duration.Input
+  /** How long to wait for usage that agents still owe, before they are ended. Default 60 s. */
+  readonly settleTimeout?: Duration.Input
+  /** Model calls per turn for classes that set none; 0, the default, means unbounded. */
+  readonly maxAgentRounds?: number
+  /** `all` also ends what agents started as services of the task. Default `stack`. */
+  readonly sweep?: "stack" | "all"
+  /** Log directives of the operator; the ones this runtime reads are always added after them. */
+  readonly operatorRustLog?: string
+}
+
+export const DEFAULT_READINESS_TIMEOUT = Duration.seconds(60)
+
+export const DEFAULT_SETTLE_TIMEOUT = Duration.seconds(60)
+
+/** Unbounded: the trial's own clock is the limit. */
+export const DEFAULT_MAX_AGENT_ROUNDS = 0

@@ -1,0 +1,92 @@
+/**
+ * `summary.json`: what became of a trial, in one document. Spelled as on disk, so that readers of other tools find the
+ * fields under the names they know. Times are ISO 8601 in UTC, durations are in seconds.
+ */
+import { Schema } from "effect"
+import { OUTCOMES, PHASES } from "./TrialEvent.ts"
+
+const Tokens = Schema.NullOr(Schema.Int)
+
+/** One agent at the end of the trial. Token counts are null when the agent never reported any: unknown is not zero. */
+export const AgentSummary = Schema.Struct({
+  agent_id: Schema.String,
+  kind: Schema.Literals(["orchestrator", "worker"]),
+  role: Schema.String,
+  endpoint: Schema.String,
+  pubkey: Schema.String,
+  /** File name of the composed prompt in the trial directory. */
+  system_prompt: Schema.String,
+  /** `not-launched`, or the last state seen before the sweep: `starting`, `ready`, `in-turn`, `idle`, `requeued`, `dead`. */
+  state: Schema.String,
+  turns_started: Schema.Int,
+  turns_ended: Schema.Int,
+  input_tokens: Tokens,
+  output_tokens: Tokens,
+  cached_tokens: Tokens
+})
+/** One agent at the end of the trial. */
+export type AgentSummary = typeof AgentSummary.Type
+
+/** How long one phase took and, when it ended badly, why. */
+export const PhaseSummary = Schema.Struct({
+  phase: Schema.Literals(PHASES),
+  seconds: Schema.Finite,
+  error: Schema.NullOr(Schema.String)
+})
+/** How long one phase took and, when it ended badly, why. */
+export type PhaseSummary = typeof PhaseSummary.Type
+
+/** One step of the clean-up. Every step runs whatever became of the one before it. */
+export const CleanupStep = Schema.Struct({
+  step: Schema.String,
+  seconds: Schema.Finite,
+  error: Schema.NullOr(Schema.String)
+})
+/** One step of the clean-up. */
+export type CleanupStep = typeof CleanupStep.Type
+
+const SweptProcess = Schema.Struct({ pid: Schema.Int, command: Schema.String })
+
+/** The whole document. */
+export const TrialSummary = Schema.Struct({
+  bundle_version: Schema.Literal("1"),
+  run_id: Schema.String,
+  trial_id: Schema.String,
+  condition: Schema.String,
+  manifest_sha256: Schema.String,
+  solo_roster: Schema.Boolean,
+  /** Null when provisioning did not get that far. */
+  channel_id: Schema.NullOr(Schema.String),
+  relay_url: Schema.String,
+  environment: Schema.Struct({
+    kind: Schema.String,
+    name: Schema.String,
+    architecture: Schema.String,
+    limitations: Schema.Array(Schema.String)
+  }),
+  started_at: Schema.String,
+  ended_at: Schema.String,
+  /** Null when the trial ended with an error before an outcome was reached. */
+  outcome: Schema.NullOr(Schema.Literals(OUTCOMES)),
+  /** The sentence that explains the outcome. */
+  detail: Schema.String,
+  /** `reason` is the tag of the reason; `message` says what happened and what to do. */
+  error: Schema.NullOr(Schema.Struct({ phase: Schema.String, reason: Schema.String, message: Schema.String })),
+  task_event_id: Schema.NullOr(Schema.String),
+  completion_message_id: Schema.NullOr(Schema.String),
+  completion_message: Schema.NullOr(Schema.String),
+  phases: Schema.Array(PhaseSummary),
+  agents: Schema.Array(AgentSummary),
+  totals: Schema.Struct({ input_tokens: Tokens, output_tokens: Tokens, cached_tokens: Tokens }),
+  message_count: Schema.Int,
+  /** sha256 of each installed program, as verified inside the environment. */
+  stack: Schema.Record(Schema.String, Schema.String),
+  warnings: Schema.Array(Schema.String),
+  cleanup: Schema.Array(CleanupStep),
+  /** Null when nothing was launched, so that nothing was there to end. */
+  sweep: Schema.NullOr(Schema.Struct({ survivors: Schema.Array(SweptProcess), spared: Schema.Array(SweptProcess) })),
+  /** Every other file of the trial directory, relative and sorted. */
+  files: Schema.Array(Schema.String)
+})
+/** The whole document. */
+export type TrialSummary = typeof TrialSummary.Type
