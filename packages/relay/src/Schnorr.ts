@@ -22,25 +22,7 @@ export class Schnorr extends Context.Service<
   }
 >()("@buzz-orchestra/relay/Schnorr") {
   /** Plain JavaScript, nothing beside the bundle; some 500 signatures or 800 checks a second. */
-  static readonly layerPure: Layer.Layer<Schnorr> = Layer.sync(Schnorr, () =>
-    Schnorr.of({
-      publicKey(secretKey) {
-        try {
-          return bytesToHex(schnorr.getPublicKey(secretKey))
-        } catch {
-          throw new RangeError("not a secp256k1 secret key")
-        }
-      },
-      sign: (digest, secretKey) => schnorr.sign(digest, secretKey, NO_AUXILIARY_RANDOMNESS),
-      verify(signature, digest, publicKey) {
-        try {
-          return schnorr.verify(signature, digest, hexToBytes(publicKey))
-        } catch {
-          return false
-        }
-      }
-    })
-  )
+  static readonly layerPure: Layer.Layer<Schnorr> = Layer.sync(Schnorr, () => pure)
 }
 
 /** The service's value, as the pure functions over it take it. */
@@ -48,3 +30,22 @@ export type SchnorrOps = Schnorr["Service"]
 
 /** BIP-340's auxiliary randomness, left out so that signing is a pure function; the nonce still depends on key and digest. */
 export const NO_AUXILIARY_RANDOMNESS = new Uint8Array(32)
+
+/** The pure implementation as a plain value, for pure code and tests. */
+export const pure: SchnorrOps = {
+  publicKey(secretKey) {
+    try {
+      return bytesToHex(schnorr.getPublicKey(secretKey))
+    } catch {
+      throw new RangeError("not a secp256k1 secret key")
+    }
+  },
+  sign: (digest, secretKey) => schnorr.sign(digest, secretKey, NO_AUXILIARY_RANDOMNESS),
+  verify(signature, digest, publicKey) {
+    try {
+      return schnorr.verify(signature, digest, hexToBytes(publicKey))
+    } catch {
+      return false
+    }
+  }
+}
