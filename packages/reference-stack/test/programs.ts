@@ -1,0 +1,66 @@
+/**
+ * What the integration tests share: the built programs, started as processes whose output can be waited for.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as ReferenceStack from "@buzz-orchestra/reference-stack/ReferenceStack"
+import { Deferred, Effect, Stream } from "effect"
+import { ChildProcess } from "effect/process"
+
+/** Path of a built program. */
+export const programPath = (name: ReferenceStack.Program) =>
+  Effect.map(ReferenceStack.directory, (directory) => `${directory}/${name}`)
+
+/** A running program with everything it has printed so far. */
+export interface Running {
+  readonly pid: number
+  readonly output: () => string
+  /** Waits, at most 10 s, until stdout or stderr contain `text`. */
+  awaitOutput(text: string): Effect.Effect<string>
+  readonly exitCode: Effect.Effect<number, unknown>
+}
+
+/** Starts `command` with exactly this environment; closing the scope ends its process group. */
+export const start = (
+  command: string,
+  args: ReadonlyArray<string>,
+  options: { readonly env?: Record<string, string>; readonly cwd?: string } = {}
+) =>
+  Effect.gen(function* () {
+    const handle = yield* ChildProcess.make(command, args, {
+      stdin: "pipe",
+      env: { PATH: process.env["PATH"] ?? "", ...options.env },
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      killSignal: "SIGTERM",
+      forceKillAfter: "2 seconds"
+    })
+    let output = ""
+    const waiting = new Set<{ readonly text: string; readonly found: Deferred.Deferred<string> }>()
+    yield* handle.all.pipe(
+      Stream.decodeText(),
+      Stream.runForEach((chunk) =>
+        Effect.sync(() => {
+          output += chunk
+          for (const wait of waiting)
+            if (output.includes(wait.text)) Deferred.doneUnsafe(wait.found, Effect.succeed(output))
+        })
+      ),
+      Effect.forkScoped
+    )
+    const awaitOutput = (text: string) =>
+      Effect.gen(function* () {
+        if (output.includes(text)) return output
+        const wait = { text, found: yield* Deferred.make<string>() }
+        waiting.add(wait)
+        return yield* Deferred.await(wait.found)
+      }).pipe(
+        Effect.timeoutOrElse({
+          duration: "10 seconds",
+          orElse: () => Effect.die(new Error(`no ${JSON.stringify(text)} within 10 s in:\n${output}`))
+        })
+      )
+    const running: Running = { pid: handle.pid, output: () => output, awaitOutput, exitCode: handle.exitCode }
+    return running
+  })
+
+/** Everything that starts processes needs this. */
+export const layer = NodeServices.layer
