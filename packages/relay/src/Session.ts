@@ -1,0 +1,285 @@
+/**
+ * What a client does when something happens on its connection to a relay: a pure table from (state, input) to (state,
+ * actions). It knows subscriptions and publishes by id only; filters, events, sockets and clocks belong to
+ * `RelayConnection`, which performs the actions.
+ */
+import type { RelayMessage } from "./internal/relayMessage.ts"
+
+/** Where one connection stands. Times are milliseconds of the caller's clock. */
+export type Phase =
+  | { readonly _tag: "Offline" }
+  | { readonly _tag: "AwaitingChallenge"; readonly since: number }
+  | { readonly _tag: "Authenticating"; readonly since: number }
+  | { readonly _tag: "Ready"; readonly authenticated: boolean }
+
+/** A subscription is `Parked` until it may be requested, or waits until `retryAt` after the relay closed it for no rule. */
+export interface Subscription {
+  readonly state: "Parked" | "Requested" | "Retrying"
+  readonly retryAt: number
+  /** How often the relay closed it since the last end of stored events. */
+  readonly closures: number
+}
+
+export interface Session {
+  readonly phase: Phase
+  readonly subscriptions: ReadonlyMap<string, Subscription>
+  /** Events whose answer is awaited; `true` once the event was sent over this connection. */
+  readonly publishes: ReadonlyMap<string, boolean>
+  /** Id of the event that answered the last challenge. */
+  readonly authEventId: string | undefined
+  readonly everReady: boolean
+  /** Refused authentications since the last one that was accepted. */
+  readonly authRefusals: number
+  readonly lastReceived: number
+  readonly probeSentAt: number | undefined
+}
+
+export type Input =
+  | { readonly _tag: "Opened"; readonly now: number }
+  /** `message` is absent for a frame that is not the protocol: it still proves that the relay lives. */
+  | { readonly _tag: "Received"; readonly now: number; readonly message: RelayMessage | undefined }
+  | { readonly _tag: "ChallengeAnswered"; readonly eventId: string }
+  | { readonly _tag: "Subscribed"; readonly subscription: string }
+  | { readonly _tag: "Unsubscribed"; readonly subscription: string }
+  | { readonly _tag: "Published"; readonly eventId: string }
+  | { readonly _tag: "PublishAbandoned"; readonly eventId: string }
+  | { readonly _tag: "Ticked"; readonly now: number }
+  | { readonly _tag: "Lost" }
+
+export type Action =
+  | { readonly _tag: "AnswerChallenge"; readonly challenge: string }
+  | { readonly _tag: "BecomeReady" }
+  | { readonly _tag: "Request"; readonly subscription: string }
+  | { readonly _tag: "Close"; readonly subscription: string }
+  | { readonly _tag: "Transmit"; readonly eventId: string }
+  | { readonly _tag: "Probe" }
+  | { readonly _tag: "Deliver"; readonly subscription: string; readonly event: unknown }
+  | { readonly _tag: "DeliverEndOfStored"; readonly subscription: string }
+  | { readonly _tag: "RefuseSubscription"; readonly subscription: string; readonly detail: string }
+  | { readonly _tag: "Acknowledge"; readonly eventId: string; readonly accepted: boolean; readonly message: string }
+  | { readonly _tag: "Notice"; readonly message: string }
+  /** Drop this connection and open another. */
+  | { readonly _tag: "Reconnect"; readonly detail: string }
+  /** The relay does not take this identity: no further connection would help. */
+  | { readonly _tag: "GiveUp"; readonly detail: string }
+
+export type Step = readonly [Session, ReadonlyArray<Action>]
+
+/** How long to wait for a challenge before going on without: relays that want authentication send it at once. */
+export const CHALLENGE_GRACE_MILLIS = 2_000
+/** A relay that does not answer within this time is taken for dead. The `buzz` program waits as long. */
+export const REPLY_TIMEOUT_MILLIS = 10_000
+/** Silence after which the relay is asked for a sign of life. */
+export const HEARTBEAT_MILLIS = 15_000
+/** After this many refusals in a row a relay that once accepted the identity is believed. */
+export const MAX_AUTH_REFUSALS = 3
+/** Subscription id of the sign of life: a filter that matches nothing, answered by its end of stored events. */
+export const PROBE = "heartbeat"
+
+/** Before the first connection. */
+export const initial: Session = {
+  phase: { _tag: "Offline" },
+  subscriptions: new Map(),
+  publishes: new Map(),
+  authEventId: undefined,
+  everReady: false,
+  authRefusals: 0,
+  lastReceived: 0,
+  probeSentAt: undefined
+}
+
+export const step = (session: Session, input: Input): Step => {
+  switch (input._tag) {
+    case "Opened":
+      return [opened(session, input.now), []]
+    case "Lost":
+      return [{ ...session, phase: { _tag: "Offline" } }, []]
+    case "ChallengeAnswered":
+      return [{ ...session, authEventId: input.eventId }, []]
+    case "Subscribed":
+      return flush({ ...session, subscriptions: assoc(session.subscriptions, input.subscription, PARKED) })
+    case "Unsubscribed":
+      return [
+        { ...session, subscriptions: without(session.subscriptions, input.subscription) },
+        session.subscriptions.get(input.subscription)?.state === "Requested"
+          ? [{ _tag: "Close", subscription: input.subscription }]
+          : []
+      ]
+    case "Published":
+      return flush({ ...session, publishes: assoc(session.publishes, input.eventId, false) })
+    case "PublishAbandoned":
+      return [{ ...session, publishes: without(session.publishes, input.eventId) }, []]
+    case "Ticked":
+      return ticked(session, input.now)
+    case "Received": {
+      if (session.phase._tag === "Offline") return [session, []]
+      const alive: Session = { ...session, lastReceived: input.now, probeSentAt: undefined }
+      return input.message === undefined ? [alive, []] : received(alive, input.message, input.now)
+    }
+  }
+}
+
+const PARKED: Subscription = { state: "Parked", retryAt: 0, closures: 0 }
+
+/** A new connection knows nothing of the last one: everything is asked and sent again. */
+const opened = (session: Session, now: number): Session => ({
+  ...session,
+  phase: { _tag: "AwaitingChallenge", since: now },
+  subscriptions: mapValues(session.subscriptions, () => PARKED),
+  publishes: mapValues(session.publishes, () => false),
+  authEventId: undefined,
+  lastReceived: now,
+  probeSentAt: undefined
+})
+
+const received = (session: Session, message: RelayMessage, now: number): Step => {
+  switch (message._tag) {
+    case "Event":
+      return session.subscriptions.has(message.subscription)
+        ? [session, [{ _tag: "Deliver", subscription: message.subscription, event: message.event }]]
+        : [session, []]
+    case "Eose":
+      return endOfStored(session, message.subscription)
+    case "Closed":
+      return closed(session, message.subscription, message.message, now)
+    case "Ok":
+      return message.eventId === session.authEventId
+        ? authAnswered(session, message.accepted, message.message)
+        : publishAnswered(session, message.eventId, message.accepted, message.message)
+    case "Notice":
+      return [session, [{ _tag: "Notice", message: message.message }]]
+    case "Auth": {
+      // A challenge in the middle of a session is answered too; what is subscribed stays so.
+      const phase: Phase = session.phase._tag === "Ready" ? session.phase : { _tag: "Authenticating", since: now }
+      return [{ ...session, phase }, [{ _tag: "AnswerChallenge", challenge: message.challenge }]]
+    }
+  }
+}
+
+const authAnswered = (session: Session, accepted: boolean, detail: string): Step => {
+  if (accepted || detail.includes("already authenticated")) {
+    return becomeReady({ ...session, authRefusals: 0, authEventId: undefined }, true)
+  }
+  const authRefusals = session.authRefusals + 1
+  const final = !session.everReady || isRule(detail) || authRefusals >= MAX_AUTH_REFUSALS
+  return dropped({ ...session, authRefusals }, final ? { _tag: "GiveUp", detail } : { _tag: "Reconnect", detail })
+}
+
+const publishAnswered = (session: Session, eventId: string, accepted: boolean, message: string): Step => {
+  if (!session.publishes.has(eventId)) return [session, []]
+  if (!accepted && isAuthRequired(message)) {
+    return isAuthenticated(session)
+      ? dropped(session, { _tag: "Reconnect", detail: message })
+      : [{ ...session, publishes: assoc(session.publishes, eventId, false) }, []]
+  }
+  return [
+    { ...session, publishes: without(session.publishes, eventId) },
+    [{ _tag: "Acknowledge", eventId, accepted, message }]
+  ]
+}
+
+const endOfStored = (session: Session, id: string): Step => {
+  if (id === PROBE) return [session, [{ _tag: "Close", subscription: PROBE }]]
+  const subscription = session.subscriptions.get(id)
+  if (subscription === undefined) return [session, []]
+  return [
+    { ...session, subscriptions: assoc(session.subscriptions, id, { ...subscription, closures: 0 }) },
+    [{ _tag: "DeliverEndOfStored", subscription: id }]
+  ]
+}
+
+const closed = (session: Session, id: string, detail: string, now: number): Step => {
+  const subscription = session.subscriptions.get(id)
+  if (subscription === undefined) return [session, []]
+  if (isAuthRequired(detail)) {
+    return isAuthenticated(session)
+      ? dropped(session, { _tag: "Reconnect", detail })
+      : [{ ...session, subscriptions: assoc(session.subscriptions, id, PARKED) }, []]
+  }
+  if (isRule(detail)) {
+    return [
+      { ...session, subscriptions: without(session.subscriptions, id) },
+      [{ _tag: "RefuseSubscription", subscription: id, detail }]
+    ]
+  }
+  const closures = subscription.closures + 1
+  // A relay that closes for a passing reason is asked again, ever more slowly, so that it is not asked in a loop.
+  const retryAt = now + Math.min(500 * 2 ** closures, 30_000)
+  return [{ ...session, subscriptions: assoc(session.subscriptions, id, { state: "Retrying", retryAt, closures }) }, []]
+}
+
+const ticked = (session: Session, now: number): Step => {
+  const { phase } = session
+  switch (phase._tag) {
+    case "Offline":
+      return [session, []]
+    case "AwaitingChallenge":
+      return now - phase.since >= CHALLENGE_GRACE_MILLIS ? becomeReady(session, false) : [session, []]
+    case "Authenticating":
+      return now - phase.since >= REPLY_TIMEOUT_MILLIS
+        ? dropped(session, { _tag: "Reconnect", detail: "no answer to the authentication" })
+        : [session, []]
+    case "Ready": {
+      if (session.probeSentAt !== undefined) {
+        return now - session.probeSentAt >= REPLY_TIMEOUT_MILLIS
+          ? dropped(session, { _tag: "Reconnect", detail: "no sign of life" })
+          : flush(wake(session, now))
+      }
+      if (now - session.lastReceived < HEARTBEAT_MILLIS) return flush(wake(session, now))
+      const [next, actions] = flush(wake({ ...session, probeSentAt: now }, now))
+      return [next, [...actions, { _tag: "Probe" }]]
+    }
+  }
+}
+
+const becomeReady = (session: Session, authenticated: boolean): Step => {
+  const [next, actions] = flush({ ...session, phase: { _tag: "Ready", authenticated }, everReady: true })
+  return [next, [{ _tag: "BecomeReady" }, ...actions]]
+}
+
+/** Requests and sends what waits, once the connection is ready. */
+const flush = (session: Session): Step => {
+  if (session.phase._tag !== "Ready") return [session, []]
+  const actions: Array<Action> = []
+  const subscriptions = mapValues(session.subscriptions, (subscription, id) => {
+    if (subscription.state !== "Parked") return subscription
+    actions.push({ _tag: "Request", subscription: id })
+    return { ...subscription, state: "Requested" as const }
+  })
+  const publishes = mapValues(session.publishes, (sent, eventId) => {
+    if (!sent) actions.push({ _tag: "Transmit", eventId })
+    return true
+  })
+  return actions.length === 0 ? [session, actions] : [{ ...session, subscriptions, publishes }, actions]
+}
+
+/** Parks the subscriptions whose pause is over. */
+const wake = (session: Session, now: number): Session => ({
+  ...session,
+  subscriptions: mapValues(session.subscriptions, (subscription) =>
+    subscription.state === "Retrying" && subscription.retryAt <= now
+      ? { ...subscription, state: "Parked" as const }
+      : subscription
+  )
+})
+
+const dropped = (session: Session, action: Action): Step => [{ ...session, phase: { _tag: "Offline" } }, [action]]
+
+const isAuthenticated = (session: Session): boolean => session.phase._tag === "Ready" && session.phase.authenticated
+
+const isAuthRequired = (detail: string): boolean => detail.startsWith("auth-required")
+
+/** Prefixes (NIP-01) of a decision that asking again does not change. */
+const isRule = (detail: string): boolean => /^(restricted|blocked|invalid|unsupported|pow)\b/.test(detail)
+
+const assoc = <A>(map: ReadonlyMap<string, A>, key: string, value: A): ReadonlyMap<string, A> =>
+  new Map(map).set(key, value)
+
+const without = <A>(map: ReadonlyMap<string, A>, key: string): ReadonlyMap<string, A> => {
+  const next = new Map(map)
+  next.delete(key)
+  return next
+}
+
+const mapValues = <A>(map: ReadonlyMap<string, A>, f: (value: A, key: string) => A): ReadonlyMap<string, A> =>
+  new Map(Array.from(map, ([key, value]) => [key, f(value, key)] as const))
