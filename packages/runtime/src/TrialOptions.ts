@@ -12,7 +12,7 @@ export interface TrialOptions {
   /** Directory that the manifest's artifact paths are relative to. */
   readonly artifactRoot: string
   /** How each endpoint of the roster is reached, by endpoint name. */
-  readonly endpoints: Readonly<Record<string, EndpointLaunchConfig>>
+  readonly endpoints: EndpointLaunchConfig
   /** API keys by endpoint name; `undefined` for an endpoint that needs none. */
   readonly apiKeys: Readonly<Record<string, Redacted.Redacted<string> | undefined>>
   /** The task, posted once as the user. Untrusted text: it is data everywhere. */

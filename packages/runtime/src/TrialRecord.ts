@@ -1,0 +1,107 @@
+/**
+ * What one trial has done so far: kept while it runs, told to `TrialEvents` as it happens, and turned into `summary.json`
+ * whatever the end. Owned by the fiber tree of one trial.
+ */
+import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
+import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
+import { Cause, Clock, type Duration, Effect, Exit, Option, Ref } from "effect"
+import { bounded, sentence } from "./internal/bounded.ts"
+import type { InstalledStack } from "./StackInstaller.ts"
+import type { Outcome, Phase, SweptProcess, TrialHappening } from "./TrialEvent.ts"
+import { TrialEvents } from "./TrialEvents.ts"
+import type { AgentSummary, CleanupStep, PhaseSummary } from "./TrialSummary.ts"
+
+/** Everything known of a trial; what has not happened is absent. */
+export interface TrialFacts {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly phases: ReadonlyArray<PhaseSummary>
+  readonly warnings: ReadonlyArray<string>
+  readonly cleanup: ReadonlyArray<CleanupStep>
+  readonly handle?: TrialHandle
+  readonly stack?: InstalledStack
+  readonly agents?: ReadonlyArray<AgentSummary>
+  readonly taskEvent?: NostrEvent
+  readonly outcome?: { readonly outcome: Outcome; readonly detail: string }
+  readonly completion?: NostrEvent
+  readonly messageCount?: number
+  readonly sweep?: { readonly survivors: ReadonlyArray<SweptProcess>; readonly spared: ReadonlyArray<SweptProcess> }
+}
+
+export interface TrialRecord {
+  readonly facts: Effect.Effect<TrialFacts>
+  /** Adds what became known. */
+  learn(facts: Partial<Omit<TrialFacts, "phases" | "warnings" | "cleanup" | "startedAt">>): Effect.Effect<void>
+  /** Tells subscribers what happened. */
+  publish(happening: TrialHappening): Effect.Effect<void>
+  /** Records and tells something the trial survives. */
+  warn(detail: string): Effect.Effect<void>
+  /** Runs one phase and records how long it took and how it ended. */
+  phase<A, E extends { readonly message: string }, R>(
+    phase: Phase,
+    effect: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R>
+  /**
+   * Runs one step of the clean-up: it never fails and never takes longer than `deadline`. What went wrong is recorded and
+   * told as a warning, and the value is absent.
+   */
+  step<A, R>(
+    step: string,
+    deadline: Duration.Input,
+    effect: Effect.Effect<A, { readonly message: string }, R>
+  ): Effect.Effect<Option.Option<A>, never, R>
+}
+
+/** A record that starts now. */
+export const make: Effect.Effect<TrialRecord, never, TrialEvents> = Effect.gen(function* () {
+  const events = yield* TrialEvents
+  const startedAt = yield* Clock.currentTimeMillis
+  const ref = yield* Ref.make<TrialFacts>({ startedAt, phases: [], warnings: [], cleanup: [] })
+
+  const warn = Effect.fnUntraced(function* (detail: string) {
+    yield* Ref.update(ref, (facts) => ({ ...facts, warnings: [...facts.warnings, detail] }))
+    yield* events.publish({ _tag: "Warned", detail })
+  })
+
+  const phase: TrialRecord["phase"] = (phase, effect) =>
+    Effect.gen(function* () {
+      const elapsed = yield* stopwatch
+      yield* events.publish({ _tag: "PhaseStarted", phase })
+      return yield* Effect.onExit(effect, (exit) =>
+        Effect.gen(function* () {
+          const millis = yield* elapsed
+          const error = Exit.isSuccess(exit) ? undefined : describe(exit.cause)
+          const entry: PhaseSummary = { phase, seconds: millis / 1000, error: error ?? null }
+          yield* Ref.update(ref, (facts) => ({ ...facts, phases: [...facts.phases, entry] }))
+          yield* events.publish({ _tag: "PhaseEnded", phase, millis, error })
+        })
+      )
+    }).pipe(Effect.withSpan(`trial.${phase}`))
+
+  const step: TrialRecord["step"] = (name, deadline, effect) =>
+    Effect.gen(function* () {
+      const elapsed = yield* stopwatch
+      const { error, value } = yield* bounded(deadline, effect)
+      const entry: CleanupStep = { step: name, seconds: (yield* elapsed) / 1000, error: error ?? null }
+      yield* Ref.update(ref, (facts) => ({ ...facts, cleanup: [...facts.cleanup, entry] }))
+      if (error !== undefined) yield* warn(`${name}: ${error}`)
+      return value
+    })
+
+  return {
+    facts: Ref.get(ref),
+    learn: (news) => Ref.update(ref, (facts) => ({ ...facts, ...news })),
+    publish: events.publish,
+    warn,
+    phase,
+    step
+  }
+})
+
+/** Milliseconds since it was run, by the monotonic clock. */
+const stopwatch: Effect.Effect<Effect.Effect<number>> = Effect.map(Clock.currentTimeNanos, (start) =>
+  Effect.map(Clock.currentTimeNanos, (now) => Number((now - start) / 1_000_000n))
+)
+
+const describe = (cause: Cause.Cause<{ readonly message: string }>): string =>
+  Cause.hasInterruptsOnly(cause) ? "interrupted" : sentence(cause)

@@ -1,0 +1,49 @@
+/**
+ * The shell that starts one program of the stack in the background of an environment. POSIX only: images bring dash,
+ * busybox and bash.
+ */
+
+export interface Launch {
+  /** Names the files: `<name>.stdout.log`, `<name>.stderr.log`, `<name>.pid`, `<name>.exit`. */
+  readonly name: string
+  /** Absolute path of the program inside the environment. */
+  readonly program: string
+  readonly args: ReadonlyArray<string>
+  /** Directory of the files. */
+  readonly logs: string
+}
+
+/** One word of a shell command, whatever is in it. */
+export const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+/**
+ * Prints the program's pid and returns at once. The pid is the program's own, so that signals reach it; a small waiting
+ * shell stays its parent, reaps it (PID 1 of many images does not) and leaves its exit code in `<name>.exit`. The program
+ * leads a session of its own where `setsid` exists, so no terminal's signals reach it. Environment variables are not here:
+ * they come from the shell's environment and never stand in an argument.
+ */
+export const launchScript = ({ args, logs, name, program }: Launch): string => {
+  const at = (suffix: string) => quote(`${logs}/${name}.${suffix}`)
+  const command = [program, ...args].map(quote).join(" ")
+  // A waiting shell that kept our stdout or stderr open would keep the caller waiting for the end of the output.
+  return `
+detach=; command -v setsid >/dev/null 2>&1 && detach=setsid
+rm -f ${at("exit")} ${at("pid")}
+pid=$( (
+  $detach ${command} </dev/null >>${at("stdout.log")} 2>>${at("stderr.log")} &
+  pid=$!
+  echo "$pid" >${at("pid.new")} && mv ${at("pid.new")} ${at("pid")}
+  echo "$pid"
+  exec 2>/dev/null </dev/null >/dev/null
+  wait "$pid"
+  echo "$?" >${at("exit.new")} && mv ${at("exit.new")} ${at("exit")}
+) & )
+echo "$pid"
+`
+}
+
+/** The pid that `launchScript` printed; `undefined` when there is none. */
+export const parsePid = (stdout: string): number | undefined => {
+  const last = stdout.trim().split("\n").at(-1) ?? ""
+  return /^[1-9][0-9]*$/.test(last) ? Number(last) : undefined
+}
