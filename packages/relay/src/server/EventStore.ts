@@ -1,0 +1,166 @@
+/**
+ * The relay's events as an immutable value: kept by id, replaced by address, read in the relay's order. Knows nothing about
+ * who may see what; a reader passes a predicate.
+ */
+import { HashMap, HashSet, Option } from "effect"
+import * as EventKind from "../EventKind.ts"
+import { type Filter, matches, newestFirst } from "../Filter.ts"
+import { type NostrEvent, tagValues } from "../NostrEvent.ts"
+
+/** Where a reply stands in its thread. */
+export interface ThreadPosition {
+  readonly rootId: string
+  readonly parentId: string
+  /** 1 for a reply to the root. */
+  readonly depth: number
+}
+
+/** An event as the relay keeps it. */
+export interface StoredEvent {
+  readonly event: NostrEvent
+  /** The channel it belongs to, which decides who sees it; absent for a global event, even one that has an `h` tag. */
+  readonly channelId: string | undefined
+  /** Absent for everything that is not a reply. */
+  readonly thread: ThreadPosition | undefined
+}
+
+/** Events by id and address, and in the relay's order per kind and per channel. */
+export interface EventStore {
+  readonly byId: HashMap.HashMap<string, StoredEvent>
+  readonly idByAddress: HashMap.HashMap<string, string>
+  readonly byKind: HashMap.HashMap<number, ReadonlyArray<StoredEvent>>
+  readonly byChannel: HashMap.HashMap<string, ReadonlyArray<StoredEvent>>
+  /** Ids of deleted and replaced events: an event that was here once does not come back. */
+  readonly gone: HashSet.HashSet<string>
+}
+
+/** Rows that one filter can yield at most. */
+export const MAX_ROWS = 1000
+
+export const empty: EventStore = {
+  byId: HashMap.empty(),
+  idByAddress: HashMap.empty(),
+  byKind: HashMap.empty(),
+  byChannel: HashMap.empty(),
+  gone: HashSet.empty()
+}
+
+/** The event with this id, while it is not deleted. */
+export const get = (store: EventStore, id: string): StoredEvent | undefined =>
+  Option.getOrUndefined(HashMap.get(store.byId, id))
+
+/**
+ * What a newer event replaces: `kind:pubkey:channel` for replaceable kinds, `kind:pubkey:d` for addressable ones, nothing for
+ * all others.
+ */
+export const addressOf = ({ channelId, event }: Pick<StoredEvent, "channelId" | "event">): string | undefined => {
+  if (EventKind.isReplaceable(event.kind)) return `${event.kind}:${event.pubkey}:${channelId ?? ""}`
+  if (EventKind.isAddressable(event.kind)) return `${event.kind}:${event.pubkey}:${tagValues(event, "d")[0] ?? ""}`
+  return undefined
+}
+
+/** The event that stands at an address. */
+export const atAddress = (store: EventStore, address: string): StoredEvent | undefined =>
+  Option.getOrUndefined(Option.flatMap(HashMap.get(store.idByAddress, address), (id) => HashMap.get(store.byId, id)))
+
+/**
+ * Adds an event, or says `undefined` when that changes nothing: it is known, was deleted, or a newer one (in the same second
+ * the one with the lower id) stands at its address.
+ */
+export const insert = (store: EventStore, stored: StoredEvent): EventStore | undefined => {
+  const { id } = stored.event
+  if (HashMap.has(store.byId, id) || HashSet.has(store.gone, id)) return undefined
+  const address = addressOf(stored)
+  if (address === undefined) return add(store, stored)
+  const incumbent = atAddress(store, address)
+  if (incumbent !== undefined && newestFirst(incumbent.event, stored.event) < 0) return undefined
+  const cleared = incumbent === undefined ? store : remove(store, incumbent.event.id)
+  return { ...add(cleared, stored), idByAddress: HashMap.set(cleared.idByAddress, address, id) }
+}
+
+/** Deletes for good. Unknown ids are left alone. */
+export const remove = (store: EventStore, id: string): EventStore => {
+  const stored = get(store, id)
+  if (stored === undefined) return store
+  const { channelId, event } = stored
+  const address = addressOf(stored)
+  const without = (rows: ReadonlyArray<StoredEvent>) => rows.filter((row) => row.event.id !== id)
+  return {
+    byId: HashMap.remove(store.byId, id),
+    idByAddress: address === undefined ? store.idByAddress : HashMap.remove(store.idByAddress, address),
+    byKind: HashMap.modify(store.byKind, event.kind, without),
+    byChannel: channelId === undefined ? store.byChannel : HashMap.modify(store.byChannel, channelId, without),
+    gone: HashSet.add(store.gone, id)
+  }
+}
+
+/**
+ * Events that match, newest first (in the same second the lower id first), at most `filter.limit` and never more than
+ * `MAX_ROWS`. A single `#h` reads that channel's events alone.
+ */
+export const query = (
+  store: EventStore,
+  filter: Filter,
+  isVisible: (stored: StoredEvent) => boolean
+): ReadonlyArray<StoredEvent> => {
+  const limit = Math.min(filter.limit ?? MAX_ROWS, MAX_ROWS)
+  const rows: Array<StoredEvent> = []
+  for (const stored of candidates(store, filter)) {
+    if (rows.length >= limit) break
+    if (matches(filter, stored.event, stored.channelId) && isVisible(stored)) rows.push(stored)
+  }
+  return rows
+}
+
+/** How many events match. Only `filter.limit` bounds the number. */
+export const count = (store: EventStore, filter: Filter, isVisible: (stored: StoredEvent) => boolean): number => {
+  const limit = filter.limit ?? Infinity
+  let total = 0
+  for (const stored of candidates(store, filter)) {
+    if (total >= limit) break
+    if (matches(filter, stored.event, stored.channelId) && isVisible(stored)) total += 1
+  }
+  return total
+}
+
+/** All replies below `rootId` in the store's order, whatever their kind. */
+export const descendants = (store: EventStore, rootId: string, maxDepth: number): ReadonlyArray<StoredEvent> => {
+  const root = get(store, rootId)
+  if (root?.channelId === undefined) return []
+  return bucket(store.byChannel, root.channelId).filter(
+    ({ thread }) => thread?.rootId === rootId && thread.depth <= maxDepth
+  )
+}
+
+const add = (store: EventStore, stored: StoredEvent): EventStore => ({
+  ...store,
+  byId: HashMap.set(store.byId, stored.event.id, stored),
+  byKind: HashMap.set(store.byKind, stored.event.kind, placed(bucket(store.byKind, stored.event.kind), stored)),
+  byChannel:
+    stored.channelId === undefined
+      ? store.byChannel
+      : HashMap.set(store.byChannel, stored.channelId, placed(bucket(store.byChannel, stored.channelId), stored))
+})
+
+const bucket = <K>(index: HashMap.HashMap<K, ReadonlyArray<StoredEvent>>, key: K): ReadonlyArray<StoredEvent> =>
+  Option.getOrElse(HashMap.get(index, key), () => [])
+
+/** Inserts at its place in the order; new events are nearly always the newest, so the search starts there. */
+const placed = (rows: ReadonlyArray<StoredEvent>, stored: StoredEvent): ReadonlyArray<StoredEvent> => {
+  let at = 0
+  for (let row = rows[at]; row !== undefined && newestFirst(row.event, stored.event) < 0; row = rows[at]) at += 1
+  return rows.toSpliced(at, 0, stored)
+}
+
+/** A superset of what the filter can match, in the relay's order, from the narrowest index. */
+const candidates = (store: EventStore, filter: Filter): ReadonlyArray<StoredEvent> => {
+  if (filter.ids !== undefined) {
+    const known = [...new Set(filter.ids)].map((id) => get(store, id)).filter((stored) => stored !== undefined)
+    return known.toSorted((a, b) => newestFirst(a.event, b.event))
+  }
+  const [channelId, ...others] = filter["#h"] ?? []
+  if (channelId !== undefined && others.length === 0) return bucket(store.byChannel, channelId)
+  const kinds = filter.kinds === undefined ? HashMap.keys(store.byKind) : new Set(filter.kinds)
+  const buckets = Array.from(kinds, (kind) => bucket(store.byKind, kind)).filter((rows) => rows.length > 0)
+  return buckets.length === 1 ? (buckets[0] ?? []) : buckets.flat().toSorted((a, b) => newestFirst(a.event, b.event))
+}
