@@ -1,0 +1,44 @@
+/**
+ * Which events count as a channel's history, and how it is read page by page to its root. Pure.
+ */
+import * as EventKind from "./EventKind.ts"
+import type { Filter } from "./Filter.ts"
+import { type NostrEvent, tagValues } from "./NostrEvent.ts"
+
+/** Messages, their edits and deletions. */
+export const KINDS: ReadonlyArray<number> = [
+  EventKind.Message,
+  EventKind.MessageV2,
+  EventKind.MessageEdit,
+  EventKind.Deletion,
+  EventKind.DeleteMessage
+]
+
+/** Rows per page. A relay returns at most 1000, whatever it advertises. */
+export const PAGE_SIZE = 500
+
+/**
+ * Whether the event belongs to the channel. Reactions and deletions name no channel themselves: for them the relay's answer
+ * to a filter for this channel is all there is.
+ */
+export const belongsTo = (event: NostrEvent, channelId: string): boolean => {
+  const channels = tagValues(event, "h")
+  return channels.length === 0
+    ? event.kind === EventKind.Deletion || event.kind === EventKind.Reaction
+    : channels.includes(channelId)
+}
+
+/** The filter for the page after `last`, the last event so far in the relay's order; for the newest page without it. */
+export const page = (channelId: string, kinds: ReadonlyArray<number>, last: NostrEvent | undefined): Filter => ({
+  kinds,
+  "#h": [channelId],
+  limit: PAGE_SIZE,
+  ...(last === undefined ? {} : { until: last.created_at, before_id: last.id })
+})
+
+/**
+ * What a page means for the reading. A relay that does not know `before_id` repeats the last second: as long as a page
+ * brings something new it goes on, and a full page without anything new cannot be read past.
+ */
+export const afterPage = (size: number, fresh: number): "continue" | "complete" | "stuck" =>
+  fresh > 0 ? "continue" : size < PAGE_SIZE ? "complete" : "stuck"

@@ -1,0 +1,108 @@
+/** The two calls that a client makes over HTTP: publish an event, run filters. Signed, retried, with time-outs. */
+import { Clock, Duration, Effect, Option, Random, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Headers, HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import type { Actor } from "../BuzzClient.ts"
+import type { Filter } from "../Filter.ts"
+import * as Nip98 from "../Nip98.ts"
+import type { NostrEvent } from "../NostrEvent.ts"
+import { type RelayReason, RelayUnreachable } from "../RelayError.ts"
+import { toHttp } from "../RelayUrl.ts"
+import * as RetryPolicy from "../RetryPolicy.ts"
+import { Schnorr } from "../Schnorr.ts"
+import * as Reply from "./relayReply.ts"
+import { causeText } from "./causeText.ts"
+
+export interface RelayHttp {
+  /** The relay's answer, as it stands: `accepted: false` is a value. */
+  readonly publish: (
+    actor: Actor,
+    event: NostrEvent
+  ) => Effect.Effect<{ readonly accepted: boolean; readonly message: string }, RelayReason>
+  /** Raw events, not verified. */
+  readonly query: (actor: Actor, filters: ReadonlyArray<Filter>) => Effect.Effect<ReadonlyArray<unknown>, RelayReason>
+}
+
+export interface RelayHttpOptions {
+  readonly retry: RetryPolicy.RetryPolicy
+  /** For one attempt, from the first byte sent to the last one read. */
+  readonly timeout: Duration.Duration
+}
+
+export const make = Effect.fnUntraced(function* (options: RelayHttpOptions) {
+  const client = yield* HttpClient.HttpClient
+  const schnorr = yield* Schnorr
+  const random = yield* SecureRandom.SecureRandom
+
+  const attempt = Effect.fnUntraced(function* (actor: Actor, base: string, path: string, body: string) {
+    const asked: Reply.Asked = { url: base, pubkey: actor.identity.pubkey }
+    const url = `${base}${path}`
+    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    // A fresh nonce for every attempt, or the relay would take the second one for a replay.
+    const nonce = yield* random.uuidV4()
+    const authorization = Nip98.authorizationHeader(schnorr, actor.identity, { url, method: "POST", body, now, nonce })
+    const { authTag } = actor.identity
+    const request = HttpClientRequest.post(url, {
+      headers: { authorization, ...(authTag === undefined ? {} : { [AUTH_TAG_HEADER]: Redacted.value(authTag) }) },
+      body: HttpBody.text(body, "application/json")
+    })
+    const reply = yield* client.execute(request).pipe(
+      Effect.flatMap((response) =>
+        Effect.map(response.text, (body) => ({
+          status: response.status,
+          body,
+          retryAfterMillis: retryAfter(response, now)
+        }))
+      ),
+      Effect.mapError(({ reason }) => unreachable(base, causeText(reason) ?? "no connection", reason.cause)),
+      Effect.timeoutOrElse({
+        duration: options.timeout,
+        orElse: () => Effect.fail(unreachable(base, `no answer within ${Duration.format(options.timeout)}`))
+      }),
+      // The headers are credentials: none of them belongs into a span, and no trace header to the relay.
+      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+      Effect.provideService(Headers.CurrentRedactedNames, [/.*/])
+    )
+    return yield* Effect.fromResult(Reply.jsonOf(asked, reply))
+  })
+
+  const call = Effect.fnUntraced(function* (actor: Actor, path: string, body: string) {
+    const base = yield* Effect.fromResult(toHttp(actor.relayUrl))
+    for (let failures = 1; ; failures++) {
+      const result = yield* Effect.result(attempt(actor, base, path, body))
+      if (Result.isSuccess(result)) return result.success
+      const pause = RetryPolicy.pauseMillis(options.retry, result.failure, failures, yield* Random.next)
+      if (pause === undefined) return yield* Effect.fail(result.failure)
+      yield* Effect.sleep(pause)
+    }
+  })
+
+  const asked = (actor: Actor): Reply.Asked => ({ url: actor.relayUrl, pubkey: actor.identity.pubkey })
+  const http: RelayHttp = {
+    publish: (actor, event) =>
+      Effect.flatMap(call(actor, "/events", JSON.stringify(event)), (value) =>
+        Effect.fromResult(Reply.acceptanceOf(asked(actor), event.id, value))
+      ),
+    query: (actor, filters) =>
+      Effect.flatMap(call(actor, "/query", JSON.stringify(filters)), (value) =>
+        Effect.fromResult(Reply.eventsOf(asked(actor), value))
+      )
+  }
+  return http
+})
+
+/** Carries the owner's attestation of an identity. */
+const AUTH_TAG_HEADER = "x-auth-tag"
+
+const unreachable = (url: string, detail: string, cause?: unknown): RelayReason =>
+  new RelayUnreachable({ url, detail, ...(cause === undefined ? {} : { cause }) })
+
+const retryAfter = (response: HttpClientResponse.HttpClientResponse, nowSeconds: number): number | undefined =>
+  Option.getOrUndefined(
+    Option.map(
+      Option.flatMap(Headers.get(response.headers, "retry-after"), (text) =>
+        Result.getSuccess(Headers.parseRetryAfter(text))
+      ),
+      (wish) => Duration.toMillis(Headers.retryAfterDelay(wish, nowSeconds * 1000))
+    )
+  )
