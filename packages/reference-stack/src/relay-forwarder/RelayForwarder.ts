@@ -21,8 +21,9 @@ export const relayForwarder = (args: ReadonlyArray<string>): Effect.Effect<never
           code: 1,
           stderr: `Error: Custom { kind: InvalidInput, error: "invalid socket address" }`
         })
-      yield* Effect.catch(forward(listen, target), (failure) =>
-        Effect.fail(new ProgramExit({ code: 1, stderr: rustError(failure) }))
+      yield* Effect.mapError(
+        forward(listen, target),
+        (failure) => new ProgramExit({ code: 1, stderr: rustError(failure) })
       )
       yield* Effect.sync(() => process.stdout.write(`forwarding ${listenText} -> ${targetText}\n`))
       return yield* Effect.never

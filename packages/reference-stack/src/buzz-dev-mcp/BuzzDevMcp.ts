@@ -1,0 +1,110 @@
+/**
+ * The program `buzz-dev-mcp`: an MCP server on stdio with the tools `shell` and `read_file`. It ends when stdin does.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ListToolsRequestSchema,
+  type Tool
+} from "@modelcontextprotocol/sdk/types.js"
+import { Effect, FiberSet, Schema } from "effect"
+import { ProgramExit } from "../Program.ts"
+import * as ReadFileTool from "./ReadFileTool.ts"
+import * as ShellPath from "./ShellPath.ts"
+import * as ShellTool from "./ShellTool.ts"
+
+/** Serves until stdin ends or the process is ended. */
+export const buzzDevMcp: Effect.Effect<void, ProgramExit> = Effect.gen(function* () {
+  const cwd = process.cwd()
+  const directory = yield* ShellPath.make({ node: process.execPath, program: process.argv[1] ?? "" })
+  const shell = yield* ShellTool.make({
+    cwd,
+    env: ShellPath.environment(process.env, directory),
+    artifacts: directory
+  })
+  const readFile = yield* ReadFileTool.make(cwd)
+  yield* serve(cwd, {
+    shell: tool(ShellTool.ShellArguments, shell),
+    read_file: tool(ReadFileTool.ReadFileArguments, readFile)
+  })
+}).pipe(
+  Effect.scoped,
+  Effect.catchTag("PlatformError", (cause) =>
+    Effect.fail(new ProgramExit({ code: 1, stderr: `ERROR buzz-dev-mcp: ${cause.message}` }))
+  ),
+  Effect.provide(NodeServices.layer)
+)
+
+/** A tool as the server calls it: arguments as they came, a text for the model or an error with a text for the model. */
+type Run = (args: unknown) => Effect.Effect<string, { readonly message: string }>
+
+const tool =
+  <A>(schema: Schema.Codec<A, unknown>, run: (args: A) => Effect.Effect<string, { readonly message: string }>): Run =>
+  (args) =>
+    Effect.flatMap(Schema.decodeUnknownEffect(schema)(args, { onExcessProperty: "error" }), run)
+
+const serve = Effect.fnUntraced(function* (cwd: string, tools: Readonly<Record<string, Run>>) {
+  // A call belongs to the server: when it ends, its commands end.
+  const runPromise = yield* FiberSet.makeRuntimePromise<never, CallToolResult, never>()
+  const server = new Server(
+    { name: "buzz-dev-mcp", version: VERSION },
+    {
+      capabilities: { tools: {} },
+      instructions: `Commands run in ${cwd}. The command \`buzz\` speaks to the relay as you.`
+    }
+  )
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS }))
+  server.setRequestHandler(CallToolRequestSchema, (request, { signal }) => {
+    const run = tools[request.params.name]
+    if (run === undefined) return failed(`unknown tool: ${request.params.name}`)
+    const result = Effect.match(run(request.params.arguments ?? {}), {
+      onSuccess: (text): CallToolResult => ({ content: [{ type: "text", text }] }),
+      onFailure: (error) => failed(error.message)
+    })
+    return runPromise(result, { signal })
+  })
+  yield* Effect.callback<void>((resume) => {
+    const end = () => resume(Effect.void)
+    process.stdin.once("end", end).once("close", end)
+    void server.connect(new StdioServerTransport())
+  })
+})
+
+const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true })
+
+const VERSION = "0.1.0"
+
+const TOOLS: Array<Tool> = [
+  {
+    name: "shell",
+    description: "Runs a bash command and returns its output and exit code as JSON.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        command: { type: "string" },
+        workdir: { type: "string", description: "Default: the working directory of the session." },
+        timeout_ms: { type: "integer", minimum: 1, maximum: 600_000, default: ShellTool.DEFAULT_TIMEOUT_MILLIS }
+      },
+      required: ["command"],
+      additionalProperties: false
+    }
+  },
+  {
+    name: "read_file",
+    description: "Reads a text file with numbered lines.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        path: { type: "string" },
+        offset: { type: "integer", minimum: 0, description: "First line, from 0." },
+        limit: { type: "integer", minimum: 0, default: 2000 },
+        workdir: { type: "string" }
+      },
+      required: ["path"],
+      additionalProperties: false
+    }
+  }
+]

@@ -1,0 +1,172 @@
+import { assert, layer } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { Effect, FileSystem, Schema } from "effect"
+import * as Programs from "./programs.ts"
+
+const ShellAnswer = Schema.fromJsonString(
+  Schema.Struct({
+    duration_ms: Schema.Finite,
+    exit_code: Schema.Int,
+    notes: Schema.Array(Schema.String),
+    stderr: Schema.String,
+    stderr_artifact: Schema.NullOr(Schema.String),
+    stderr_truncated: Schema.Boolean,
+    stdout: Schema.String,
+    stdout_artifact: Schema.NullOr(Schema.String),
+    stdout_truncated: Schema.Boolean,
+    timed_out: Schema.Boolean
+  })
+)
+
+const CallAnswer = Schema.Struct({
+  content: Schema.Tuple([Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })]),
+  isError: Schema.optionalKey(Schema.Boolean)
+})
+
+const server = (env: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const fileSystem = yield* FileSystem.FileSystem
+    const cwd = yield* fileSystem.makeTempDirectoryScoped({ prefix: "dev-mcp-test-" })
+    const command = yield* Programs.programPath("buzz-dev-mcp")
+    const transport = new StdioClientTransport({ command, cwd, env: { PATH: process.env["PATH"] ?? "", ...env } })
+    const client = yield* Effect.acquireRelease(
+      Effect.promise(async () => {
+        const client = new Client({ name: "test", version: "0" })
+        await client.connect(transport)
+        return client
+      }),
+      (client) => Effect.promise(() => client.close())
+    )
+    const call = (name: string, args: Record<string, unknown>) =>
+      Effect.flatMap(
+        Effect.promise(() => client.callTool({ name, arguments: args })),
+        Schema.decodeUnknownEffect(CallAnswer)
+      )
+    const shell = (command: string, options: Record<string, unknown> = {}) =>
+      Effect.flatMap(call("shell", { command, ...options }), ({ content: [{ text }] }) =>
+        Schema.decodeUnknownEffect(ShellAnswer)(text)
+      )
+    return { cwd, client, call, shell, pid: () => transport.pid }
+  })
+
+/** Waits, bounded, until a process is gone. */
+const gone = (pid: number) =>
+  Effect.sync(() => {
+    try {
+      process.kill(pid, 0)
+      return false
+    } catch {
+      return true
+    }
+  }).pipe(Effect.delay("20 millis"), Effect.repeat({ until: (isGone) => isGone, times: 250 }))
+
+layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
+  it.effect("offers exactly its two tools", () =>
+    Effect.gen(function* () {
+      const { client } = yield* server()
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      assert.deepStrictEqual(
+        tools.map((tool) => tool.name),
+        ["shell", "read_file"]
+      )
+      assert.strictEqual(client.getServerVersion()?.name, "buzz-dev-mcp")
+      assert.include(client.getInstructions(), "buzz")
+    })
+  )
+
+  it.effect("runs a command in its working directory and keeps streams and exit code apart", () =>
+    Effect.gen(function* () {
+      const { cwd, shell } = yield* server()
+      const answer = yield* shell("pwd; echo oops >&2; exit 3")
+      assert.strictEqual(answer.stdout, `${cwd}\n`)
+      assert.strictEqual(answer.stderr, "oops\n")
+      assert.strictEqual(answer.exit_code, 3)
+      assert.isFalse(answer.timed_out)
+      const killed = yield* shell("kill -9 $$")
+      assert.strictEqual(killed.exit_code, -1)
+    })
+  )
+
+  it.effect("ends a command at its time limit, and what it left in the background", () =>
+    Effect.gen(function* () {
+      const { shell } = yield* server()
+      const timedOut = yield* shell("trap '' TERM; sleep 60", { timeout_ms: 200 })
+      assert.strictEqual(timedOut.exit_code, 124)
+      assert.isTrue(timedOut.timed_out)
+      const background = yield* shell("sleep 60 & echo $!")
+      assert.strictEqual(background.exit_code, 0)
+      assert.isTrue(yield* gone(Number(background.stdout)))
+    })
+  )
+
+  it.effect("does not wait for a process that left the group with the pipe in its hand", () =>
+    Effect.gen(function* () {
+      const { shell } = yield* server()
+      const answer = yield* shell("setsid sleep 3 & echo started", { timeout_ms: 60_000 })
+      assert.strictEqual(answer.stdout, "started\n")
+      assert.isBelow(answer.duration_ms, 2000)
+    })
+  )
+
+  it.effect("shows the tail of long output and keeps the whole in a file", () =>
+    Effect.gen(function* () {
+      const { shell } = yield* server()
+      const answer = yield* shell("seq 1 3000")
+      assert.isTrue(answer.stdout_truncated)
+      assert.match(answer.stdout, /^\[truncated: 13893 bytes, 3000 lines/)
+      assert.match(answer.stdout, /\n3000\n$/)
+      const count = yield* shell(`wc -l < ${answer.stdout_artifact}`)
+      assert.strictEqual(count.stdout.trim(), "3000")
+    })
+  )
+
+  it.effect("reads files with numbered lines and refuses what is not there as a tool error", () =>
+    Effect.gen(function* () {
+      const { call, shell } = yield* server()
+      yield* shell("printf 'one\\ntwo\\n' > a.txt")
+      const read = yield* call("read_file", { path: "a.txt", offset: 1 })
+      assert.strictEqual(read.content[0].text, "a.txt (lines 2-2 of 2)\n2:two")
+      const missing = yield* call("read_file", { path: "none.txt" })
+      assert.isTrue(missing.isError)
+      assert.include(missing.content[0].text, "cannot read none.txt")
+      const wrong = yield* call("shell", { comand: "true" })
+      assert.isTrue(wrong.isError)
+      assert.include(wrong.content[0].text, "comand")
+    })
+  )
+
+  it.effect("puts its own buzz first on PATH and keeps the git key from commands", () =>
+    Effect.gen(function* () {
+      const { shell } = yield* server({ NOSTR_PRIVATE_KEY: "git-key", BUZZ_RELAY_URL: "ws://127.0.0.1:1" })
+      const answer = yield* shell('command -v buzz; echo "[$NOSTR_PRIVATE_KEY]"; buzz users get')
+      const [path, key] = answer.stdout.split("\n")
+      assert.match(path ?? "", /\/buzz-dev-mcp-[^/]+\/buzz$/)
+      assert.strictEqual(key, "[]")
+      // No private key is set: the same refusal as the buzz program's.
+      assert.strictEqual(answer.exit_code, 3)
+      assert.include(answer.stderr, "BUZZ_PRIVATE_KEY is required")
+    })
+  )
+
+  it.effect("ends with its stdin, its running command, and its directory", () =>
+    Effect.gen(function* () {
+      const { client, pid, shell } = yield* server()
+      const shim = (yield* shell("dirname $(command -v buzz)")).stdout.trim()
+      const serverPid = pid()
+      assert.isNotNull(serverPid)
+      void client
+        .callTool({ name: "shell", arguments: { command: "echo $$ > /proc/self/cwd/pid; sleep 60" } })
+        .catch(() => {})
+      const fileSystem = yield* FileSystem.FileSystem
+      const commandPid = yield* Effect.suspend(() => shell("cat pid")).pipe(
+        Effect.map((answer) => Number(answer.stdout)),
+        Effect.repeat({ until: (value) => value > 0, times: 100 })
+      )
+      yield* Effect.promise(() => client.close())
+      assert.isTrue(yield* gone(serverPid ?? 0))
+      assert.isTrue(yield* gone(commandPid))
+      assert.isFalse(yield* fileSystem.exists(shim))
+    })
+  )
+})
