@@ -7,7 +7,7 @@ import * as Nip98 from "../Nip98.ts"
 import * as OwnerAttestation from "../OwnerAttestation.ts"
 import * as RelayUrl from "../RelayUrl.ts"
 import * as ClientMessage from "./ClientMessage.ts"
-import type { Action } from "./Delivery.ts"
+import type { Outgoing } from "./Delivery.ts"
 import * as Publish from "./Publish.ts"
 import * as Query from "./Query.ts"
 import * as ReadRules from "./ReadRules.ts"
@@ -36,7 +36,7 @@ export interface Response {
 export interface Answered {
   readonly state: RelayState.RelayState
   readonly response: Response
-  readonly actions: ReadonlyArray<Action>
+  readonly outgoing: ReadonlyArray<Outgoing>
 }
 
 /**
@@ -50,7 +50,7 @@ export const answer = (
   now: number
 ): Answered =>
   Result.match(admit(state, rules, request, now), {
-    onFailure: (response) => ({ state, response, actions: [] }),
+    onFailure: (response) => ({ state, response, outgoing: [] }),
     onSuccess: ({ pubkey, state }) =>
       Result.match(parseJson(request.body), {
         onFailure: (detail): Answered => refuse(state, 400, `${invalidBody(request.path)}: ${detail}`),
@@ -102,7 +102,7 @@ const publish = (
       const { accepted, message, status } = published.answer
       return {
         state: published.state,
-        actions: published.actions,
+        outgoing: published.outgoing,
         response:
           status === 200
             ? { status, body: { event_id: event.id, accepted, message } }
@@ -128,14 +128,14 @@ const read = (
         request.path === "/count"
           ? { count: Query.count(state, { filters, pubkey: request.pubkey }) }
           : Query.run(state, rules, { filters, pubkey: request.pubkey, now })
-      return { state, actions: [], response: { status: 200, body } }
+      return { state, outgoing: [], response: { status: 200, body } }
     }
   })
 
 const refuse = (state: RelayState.RelayState, status: number, error: string): Answered => ({
   state,
   response: { status, body: { error } },
-  actions: []
+  outgoing: []
 })
 
 const invalidBody = (path: Path): string => (path === "/events" ? "invalid event JSON" : "invalid filters")

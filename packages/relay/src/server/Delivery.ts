@@ -7,35 +7,36 @@ import type { StoredEvent } from "./EventStore.ts"
 import * as RelayState from "./RelayState.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 
-/** Something to do on one connection. */
-export type Action =
-  | { readonly _tag: "Send"; readonly to: number; readonly frames: ReadonlyArray<string> }
-  | { readonly _tag: "Drop"; readonly to: number }
+/** Frames for one connection. */
+export interface Outgoing {
+  readonly to: number
+  readonly frames: ReadonlyArray<string>
+}
 
 /** A frame of the relay, as text. */
 export const frame = (...parts: ReadonlyArray<unknown>): string => JSON.stringify(parts)
 
 /** The frames by which subscribers learn of one event, with the state after it. */
-export const deliver = (state: RelayState.RelayState, stored: StoredEvent): ReadonlyArray<Action> => {
-  const actions: Array<Action> = []
+export const deliver = (state: RelayState.RelayState, stored: StoredEvent): ReadonlyArray<Outgoing> => {
+  const outgoing: Array<Outgoing> = []
   let json: string | undefined
   for (const [to, { auth, subscriptions }] of state.connections) {
     if (auth._tag !== "Passed" || !RelayState.maySee(state, stored, auth.pubkey)) continue
     for (const [id, subscription] of subscriptions) {
       if (!Subscriptions.wants(subscription, stored)) continue
       json ??= JSON.stringify(stored.event)
-      actions.push({ _tag: "Send", to, frames: [`["EVENT",${JSON.stringify(id)},${json}]`] })
+      outgoing.push({ to, frames: [`["EVENT",${JSON.stringify(id)},${json}]`] })
     }
   }
-  return actions
+  return outgoing
 }
 
 /** Ends the subscriptions to a channel of everybody who cannot read it any more. */
 export const revoke = (
   state: RelayState.RelayState,
   channelId: string
-): readonly [RelayState.RelayState, ReadonlyArray<Action>] => {
-  const actions: Array<Action> = []
+): readonly [RelayState.RelayState, ReadonlyArray<Outgoing>] => {
+  const outgoing: Array<Outgoing> = []
   let connections = state.connections
   for (const [to, connection] of state.connections) {
     const { auth, subscriptions } = connection
@@ -44,8 +45,7 @@ export const revoke = (
     if (lost.length === 0) continue
     const kept = new Map([...subscriptions].filter(([, subscription]) => subscription.channelId !== channelId))
     connections = HashMap.set(connections, to, { ...connection, subscriptions: kept })
-    for (const [id] of lost)
-      actions.push({ _tag: "Send", to, frames: [frame("CLOSED", id, "restricted: channel access revoked")] })
+    for (const [id] of lost) outgoing.push({ to, frames: [frame("CLOSED", id, "restricted: channel access revoked")] })
   }
-  return [{ ...state, connections }, actions]
+  return [{ ...state, connections }, outgoing]
 }

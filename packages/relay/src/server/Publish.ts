@@ -10,14 +10,15 @@ import type { RelayRules, RelayState } from "./RelayState.ts"
 export interface Published {
   readonly state: RelayState
   readonly answer: Ingest.Answer
-  readonly actions: ReadonlyArray<Delivery.Action>
+  readonly outgoing: ReadonlyArray<Delivery.Outgoing>
 }
 
 /** `now` in seconds. Deliveries come in the order in which the events came to be, the ends of subscriptions after them. */
 export const publish = (state: RelayState, rules: RelayRules, submission: Submission, now: number): Published => {
   const outcome = Ingest.submit(state, submission, rules, now)
   const deliveries = outcome.deliveries.flatMap((stored) => Delivery.deliver(outcome.state, stored))
-  if (outcome.changedChannel === undefined) return { state: outcome.state, answer: outcome.answer, actions: deliveries }
+  if (outcome.changedChannel === undefined)
+    return { state: outcome.state, answer: outcome.answer, outgoing: deliveries }
   const [revoked, ends] = Delivery.revoke(outcome.state, outcome.changedChannel)
-  return { state: revoked, answer: outcome.answer, actions: [...deliveries, ...ends] }
+  return { state: revoked, answer: outcome.answer, outgoing: [...deliveries, ...ends] }
 }

@@ -6,7 +6,7 @@ import { HashMap, Result } from "effect"
 import type { NostrEvent } from "../NostrEvent.ts"
 import * as Nip42 from "../Nip42.ts"
 import * as ClientMessage from "./ClientMessage.ts"
-import { type Action, frame } from "./Delivery.ts"
+import { type Outgoing, frame } from "./Delivery.ts"
 import * as Publish from "./Publish.ts"
 import * as Query from "./Query.ts"
 import * as ReadRules from "./ReadRules.ts"
@@ -14,7 +14,7 @@ import * as RelayState from "./RelayState.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 
 /** A new state and what is to be done about it. */
-export type Step = readonly [RelayState.RelayState, ReadonlyArray<Action>]
+export type Step = readonly [RelayState.RelayState, ReadonlyArray<Outgoing>]
 
 /** A connection opened. `id` is new, `challenge` is fresh randomness, 64 hex. */
 export const open = (state: RelayState.RelayState, id: number, challenge: string): Step => [
@@ -68,7 +68,7 @@ export const receive = (
 
 type Request = Extract<ClientMessage.ClientMessage, { readonly filters: unknown }>
 
-const reply = (to: number, ...frames: ReadonlyArray<string>): ReadonlyArray<Action> => [{ _tag: "Send", to, frames }]
+const reply = (to: number, ...frames: ReadonlyArray<string>): ReadonlyArray<Outgoing> => [{ to, frames }]
 
 const withConnection = (
   state: RelayState.RelayState,
@@ -121,9 +121,9 @@ const publish = (
   now: number
 ): Step => {
   const { event, id, pubkey } = from
-  const { actions, answer, state: next } = Publish.publish(state, rules, { event, by: pubkey, via: "ws" }, now)
+  const { outgoing, answer, state: next } = Publish.publish(state, rules, { event, by: pubkey, via: "ws" }, now)
   // The publisher's own subscriptions get the event before its OK.
-  return [next, [...actions, ...reply(id, frame("OK", event.id, answer.accepted, answer.message))]]
+  return [next, [...outgoing, ...reply(id, frame("OK", event.id, answer.accepted, answer.message))]]
 }
 
 const subscribe = (
