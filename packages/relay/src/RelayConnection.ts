@@ -2,7 +2,7 @@
  * One WebSocket to a relay as one identity: subscriptions, publishing, authentication (NIP-42), reconnecting. What a frame
  * means and what is answered is decided by the pure `Session`; this module owns socket, timers and queues.
  */
-import { type Cause, Clock, Deferred, Effect, Queue, Random, type Scope, Stream, SubscriptionRef } from "effect"
+import { type Cause, Clock, Deferred, Effect, Exit, Queue, Random, Scope, Stream, SubscriptionRef } from "effect"
 import { Socket } from "effect/socket"
 import type { Filter } from "./Filter.ts"
 import type { Identity } from "./Identity.ts"
@@ -15,8 +15,14 @@ import { toWs } from "./RelayUrl.ts"
 import { Schnorr } from "./Schnorr.ts"
 import { REPLY_TIMEOUT_MILLIS } from "./Session.ts"
 
-/** One item of a subscription. After a reconnect the stored events and their end come again; who counts, counts by id. */
-export type SubscriptionItem = { readonly _tag: "Event"; readonly event: NostrEvent } | { readonly _tag: "EndOfStored" }
+/**
+ * One item of a subscription. `Requested` stands at its beginning and at every repetition after a lost connection: the
+ * stored events and their end come again then, and who counts, counts by id.
+ */
+export type SubscriptionItem =
+  | { readonly _tag: "Requested" }
+  | { readonly _tag: "Event"; readonly event: NostrEvent }
+  | { readonly _tag: "EndOfStored" }
 
 /** The relay's answer to a published event. */
 export interface PublishResult {
@@ -94,7 +100,19 @@ export const open = Effect.fn("RelayConnection.open")(function* (
     publish: (event) => publish(engine, url, event),
     status: SubscriptionRef.changes(status)
   }
-})
+}, releasedOnFailure)
+
+/** A caller may try again in the same scope: a failed attempt leaves nothing behind in it. */
+function releasedOnFailure<A, E, R>(
+  effect: Effect.Effect<A, E, R | Scope.Scope>
+): Effect.Effect<A, E, R | Scope.Scope> {
+  return Effect.flatMap(Effect.flatMap(Effect.scope, Scope.fork), (scope) =>
+    effect.pipe(
+      Scope.provide(scope),
+      Effect.onError(() => Scope.close(scope, Exit.void))
+    )
+  )
+}
 
 interface Running {
   readonly url: string

@@ -185,6 +185,7 @@ export class ConnectionEngine {
     const subscription = this.subscriptions.get(id)
     if (subscription === undefined) return
     const { filters } = subscription
+    this.offer(id, { _tag: "Requested" })
     this.send(["REQ", id, ...(typeof filters === "function" ? filters() : filters)])
   }
 

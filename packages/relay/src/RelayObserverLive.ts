@@ -1,0 +1,149 @@
+/**
+ * `RelayObserver` over one WebSocket: the subscription brings what is new, and after every (re)connection the whole channel
+ * is read through `BuzzClient`, so nothing is lost between two connections. What is seen in which order is decided by
+ * `Observation`.
+ */
+import { Deferred, Effect, FiberHandle, Layer, Queue, Random, Result, type Scope, Stream } from "effect"
+import type { Socket } from "effect/socket"
+import { type Actor, BuzzClient } from "./BuzzClient.ts"
+import * as ChannelHistory from "./ChannelHistory.ts"
+import * as AppendLog from "./internal/appendLog.ts"
+import * as Backoff from "./internal/backoff.ts"
+import type { NostrEvent } from "./NostrEvent.ts"
+import * as Observation from "./Observation.ts"
+import * as RelayConnection from "./RelayConnection.ts"
+import { isTransient, RelayError, RelayUnreachable } from "./RelayError.ts"
+import { type ChannelObservation, RelayObserver } from "./RelayObserver.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
+import type { Schnorr } from "./Schnorr.ts"
+
+/** Needs the client for reading, a WebSocket constructor, and a verifier. */
+export const layer: Layer.Layer<RelayObserver, never, BuzzClient | Schnorr | Socket.WebSocketConstructor> =
+  Layer.effect(
+    RelayObserver,
+    Effect.gen(function* () {
+      const client = yield* BuzzClient
+      const context = yield* Effect.context<Schnorr | Socket.WebSocketConstructor>()
+
+      const observe = Effect.fn("RelayObserver.observe")(function* (options: {
+        readonly actor: Actor
+        readonly channelId: string
+        readonly kinds?: ReadonlyArray<number>
+      }): Effect.fn.Return<ChannelObservation, RelayError, Scope.Scope> {
+        const { actor, channelId, kinds = ChannelHistory.KINDS } = options
+        const log = yield* AppendLog.make<Observation.Sighting, RelayError>()
+        yield* Effect.addFinalizer(() => log.fail(closed(actor)))
+        const connection = yield* Effect.provide(connect(actor), context)
+        const subscription = connection.subscribe("channel", [{ kinds, "#h": [channelId], limit: 1 }])
+        const read = client.readChannel(actor, channelId, { kinds })
+        yield* follow({ channelId, subscription, read, log })
+        return {
+          events: Stream.map(log.stream, ({ event }) => event),
+          status: connection.status,
+          seen: Effect.map(log.items, (sightings) => sightings.map(({ event }) => event)),
+          awaitDone: Effect.fn("RelayObserver.awaitDone")(function* (done) {
+            return yield* awaitDone(log.stream, done)
+          })
+        }
+      })
+      return RelayObserver.of({ observe })
+    })
+  )
+
+interface Following {
+  readonly channelId: string
+  readonly subscription: Stream.Stream<RelayConnection.SubscriptionItem, RelayError>
+  readonly read: Effect.Effect<ReadonlyArray<NostrEvent>, RelayError>
+  readonly log: AppendLog.AppendLog<Observation.Sighting, RelayError>
+}
+
+/** Returns once the first reading is merged; what follows is written to the log by a fiber of the scope. */
+const follow = Effect.fnUntraced(function* (following: Following) {
+  const { channelId, subscription, read, log } = following
+  const inputs = yield* Queue.unbounded<Observation.Input, RelayError>()
+  const reading = yield* FiberHandle.make<void, never>()
+  const merged = yield* Deferred.make<void, RelayError>()
+  let observation = Observation.begin(channelId)
+
+  const readAs = (generation: number) =>
+    (generation === 1 ? read : persistently(read)).pipe(
+      Effect.flatMap((events) => Queue.offer(inputs, { _tag: "Read", generation, events })),
+      Effect.catch((error) => Queue.fail(inputs, error)),
+      Effect.asVoid
+    )
+  const take = Effect.fnUntraced(function* (input: Observation.Input) {
+    const [next, { sightings, read }] = Observation.step(observation, input)
+    observation = next
+    if (sightings.length > 0) yield* log.append(sightings)
+    if (read) yield* FiberHandle.run(reading, readAs(next.generation))
+    if (input._tag === "Read") yield* Deferred.succeed(merged, undefined)
+  })
+
+  yield* subscription.pipe(
+    Stream.runForEach((item) => Queue.offer(inputs, item)),
+    Effect.catch((error) => Queue.fail(inputs, error)),
+    Effect.forkScoped
+  )
+  yield* Effect.flatMap(Queue.take(inputs), take).pipe(
+    Effect.forever,
+    Effect.catch((error) => Effect.andThen(Deferred.fail(merged, error), log.fail(error))),
+    Effect.forkScoped
+  )
+  yield* Deferred.await(merged)
+})
+
+/** The first connection is tried as often as the standard policy allows; later ones are the connection's own business. */
+const connect = Effect.fnUntraced(function* (actor: Actor) {
+  for (let failures = 1; ; failures++) {
+    const opened = yield* Effect.result(RelayConnection.open({ url: actor.relayUrl, identity: actor.identity }))
+    if (Result.isSuccess(opened)) return opened.success
+    const { reason } = opened.failure
+    const pause = RetryPolicy.pauseMillis(RetryPolicy.standard, reason, failures, yield* Random.next)
+    if (pause === undefined) return yield* Effect.fail(opened.failure)
+    yield* Effect.sleep(pause)
+  }
+})
+
+/**
+ * A relay that was there once is waited for as long as the observation lasts: the trial goes on without us. Only its rules
+ * end the reading.
+ */
+const persistently = Effect.fnUntraced(function* (read: Following["read"]) {
+  for (let failures = 1; ; failures++) {
+    const result = yield* Effect.result(read)
+    if (Result.isSuccess(result)) return result.success
+    if (isFinal(result.failure)) return yield* Effect.fail(result.failure)
+    yield* Effect.logWarning(`reading the channel again: ${result.failure.message}`)
+    yield* Effect.sleep(Backoff.delayMillis(AGAIN, failures, yield* Random.next))
+  }
+})
+
+const AGAIN: Backoff.Backoff = { baseMillis: 500, capMillis: 10_000 }
+
+const isFinal = (error: RelayError): boolean => {
+  const { reason } = error
+  // A relay that is starting may answer with a proxy's page or an internal error.
+  const passes =
+    reason._tag === "RelayReplyMalformed" || (reason._tag === "RelayRefused" && (reason.status ?? 0) >= 500)
+  return !passes && !isTransient(error)
+}
+
+const awaitDone = Effect.fnUntraced(function* (
+  sightings: Stream.Stream<Observation.Sighting, RelayError>,
+  options: { readonly orchestrator: string; readonly after: string }
+) {
+  let state = Observation.watchDone(options)
+  const found = sightings.pipe(
+    Stream.map((sighting) => (state = Observation.watch(state, sighting)).done),
+    Stream.filter((done) => done !== undefined),
+    Stream.runHead
+  )
+  // The log never ends without a failure, so there is always a first.
+  return yield* Effect.flatMap(found, Effect.fromOption).pipe(Effect.catchTag("NoSuchElementError", Effect.die))
+})
+
+const closed = (actor: Actor): RelayError =>
+  new RelayError({
+    operation: "RelayObserver.observe",
+    reason: new RelayUnreachable({ url: actor.relayUrl, detail: "the observation was closed" })
+  })
