@@ -1,0 +1,93 @@
+/**
+ * What can go wrong before a trial starts: with files, variables and addresses that a person named on the command line.
+ */
+import { Schema } from "effect"
+
+/** Flags that do not fit together, or a value that a flag does not take. */
+export class UsageInvalid extends Schema.TaggedError<UsageInvalid>()("UsageInvalid", {
+  detail: Schema.String,
+  /** What to type instead. */
+  instead: Schema.String
+}) {}
+
+/** The instruction file cannot be read as text. */
+export class InstructionUnreadable extends Schema.TaggedError<InstructionUnreadable>()("InstructionUnreadable", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {}
+
+/** Environment variables that the endpoints file names for API keys, and that are unset or empty. */
+export class ApiKeyVariablesMissing extends Schema.TaggedError<ApiKeyVariablesMissing>()("ApiKeyVariablesMissing", {
+  endpointsFile: Schema.String,
+  missing: Schema.NonEmptyArray(Schema.Struct({ endpoint: Schema.String, variable: Schema.String }))
+}) {}
+
+/** A variable that a flag names for a secret is unset or empty. */
+export class SecretVariableMissing extends Schema.TaggedError<SecretVariableMissing>()("SecretVariableMissing", {
+  flag: Schema.String,
+  variable: Schema.String
+}) {}
+
+/** A variable that a flag names for a key holds something else. Never carries the value. */
+export class SecretVariableInvalid extends Schema.TaggedError<SecretVariableInvalid>()("SecretVariableInvalid", {
+  flag: Schema.String,
+  variable: Schema.String,
+  expected: Schema.String
+}) {}
+
+/** The trial directory has files already; a bundle is never written over another. */
+export class DirectoryNotEmpty extends Schema.TaggedError<DirectoryNotEmpty>()("DirectoryNotEmpty", {
+  directory: Schema.String
+}) {}
+
+/** A file or folder to upload is not there. */
+export class UploadMissing extends Schema.TaggedError<UploadMissing>()("UploadMissing", {
+  source: Schema.String
+}) {}
+
+/** The stack directory is not there. */
+export class StackDirectoryMissing extends Schema.TaggedError<StackDirectoryMissing>()("StackDirectoryMissing", {
+  directory: Schema.String
+}) {}
+
+/** The reference stack is not installed, or its programs could not be built; `detail` is what was said. */
+export class ReferenceStackUnavailable extends Schema.TaggedError<ReferenceStackUnavailable>()(
+  "ReferenceStackUnavailable",
+  { detail: Schema.String }
+) {}
+
+/** The files of the demo are not where this installation should have them. */
+export class ExampleMissing extends Schema.TaggedError<ExampleMissing>()("ExampleMissing", {
+  directory: Schema.String
+}) {}
+
+/** The embedded relay cannot listen on the address. */
+export class RelayNotServed extends Schema.TaggedError<RelayNotServed>()("RelayNotServed", {
+  port: Schema.Int,
+  detail: Schema.String
+}) {}
+
+/** Every reason a `CommandError` can have. */
+export const CommandReason = Schema.Union([
+  UsageInvalid,
+  InstructionUnreadable,
+  ApiKeyVariablesMissing,
+  SecretVariableMissing,
+  SecretVariableInvalid,
+  DirectoryNotEmpty,
+  UploadMissing,
+  StackDirectoryMissing,
+  ReferenceStackUnavailable,
+  ExampleMissing,
+  RelayNotServed
+])
+
+/** Every reason a `CommandError` can have. */
+export type CommandReason = typeof CommandReason.Type
+
+/** A command could not do what it was asked; nothing was started. */
+export class CommandError extends Schema.TaggedError<CommandError>()("CommandError", {
+  /** As typed, such as `run`. */
+  command: Schema.String,
+  reason: CommandReason
+}) {}

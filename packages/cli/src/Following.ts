@@ -1,0 +1,96 @@
+/**
+ * Shows a trial while it runs: a repainted block on a terminal, a line per change elsewhere, NDJSON for programs.
+ */
+import type { TrialEvent } from "@buzz-orchestra/runtime/TrialEvent"
+import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
+import { Clock, Effect, Fiber, Ref, type Scope, Stream } from "effect"
+import { everyLine, lastingLine } from "./EventLines.ts"
+import { eventLine } from "./JsonLines.ts"
+import { initial, type LiveModel, update } from "./LiveView.ts"
+import { Output } from "./Output.ts"
+import { render } from "./Render.ts"
+import { BLANK, CURSOR_HIDDEN, CURSOR_SHOWN, type Picture, repaint } from "./Screen.ts"
+
+/** How a trial is shown. */
+export type FollowMode = "block" | "lines" | "json"
+
+/** A trial being shown. */
+export interface Following {
+  /** Shows what is still to be shown, takes the block away, and returns what is known. Call it once, when the trial is over. */
+  readonly finish: Effect.Effect<LiveModel>
+}
+
+/** Often enough to look alive, rarely enough to cost nothing. */
+const REPAINT_EVERY = "100 millis"
+
+/** Everything is published when a trial returns, so this only bounds a reader that fell behind. */
+const FINISH_LIMIT = "1 second"
+
+interface Shown {
+  readonly model: LiveModel
+  /** Lines that are due above the block. */
+  readonly above: ReadonlyArray<string>
+}
+
+/**
+ * Follows the trial of `TrialEvents` until it ends; the scope owns the fibers. `scrub` takes known secrets out of every
+ * line.
+ */
+export const follow = Effect.fn("Following.follow")(function* (
+  mode: FollowMode,
+  scrub: (text: string) => string
+): Effect.fn.Return<Following, never, Output | TrialEvents | Scope.Scope> {
+  const output = yield* Output
+  const events = yield* TrialEvents
+  const shown = yield* Ref.make<Shown>({ model: initial, above: [] })
+  const picture = yield* Ref.make<Picture>(BLANK)
+
+  const lines = (model: LiveModel, event: TrialEvent): ReadonlyArray<string> => {
+    if (mode === "json") return [eventLine(event)]
+    return mode === "lines" ? everyLine(model, event, output.style) : lastingLine(model, event, output.style)
+  }
+  const meet = (event: TrialEvent) =>
+    Ref.update(shown, ({ model, above }) => ({
+      model: update(model, event),
+      above: [...above, ...lines(model, event).map(scrub)]
+    })).pipe(Effect.andThen(mode === "block" ? Effect.void : print))
+
+  const take = Ref.modify(shown, (state) => [state, { ...state, above: [] }])
+  const print = Effect.flatMap(take, ({ above }) =>
+    above.length === 0 ? Effect.void : output.write(`${above.join("\n")}\n`)
+  )
+  const paint = Effect.fnUntraced(function* (block: boolean) {
+    const { above, model } = yield* take
+    const { columns, rows } = yield* output.size
+    const now = yield* Clock.currentTimeMillis
+    const after = {
+      columns,
+      lines: block ? render(model, { columns, rows, now, style: output.style }).map(scrub) : []
+    }
+    const text = repaint(yield* Ref.getAndSet(picture, after), above, after)
+    if (text !== "") yield* output.write(text)
+  })
+
+  const reading = yield* events.stream.pipe(
+    Stream.takeUntil((event) => event._tag === "TrialEnded"),
+    Stream.runForEach(meet),
+    Effect.forkScoped
+  )
+  const painting =
+    mode === "block"
+      ? yield* output
+          .write(CURSOR_HIDDEN)
+          .pipe(
+            Effect.andThen(Effect.addFinalizer(() => output.write(CURSOR_SHOWN))),
+            Effect.andThen(paint(true).pipe(Effect.delay(REPAINT_EVERY), Effect.forever, Effect.forkScoped))
+          )
+      : undefined
+  return {
+    finish: Fiber.await(reading).pipe(
+      Effect.timeoutOrElse({ duration: FINISH_LIMIT, orElse: () => Fiber.interrupt(reading) }),
+      Effect.andThen(painting === undefined ? print : Effect.andThen(Fiber.interrupt(painting), paint(false))),
+      Effect.andThen(Ref.get(shown)),
+      Effect.map(({ model }) => model)
+    )
+  }
+})

@@ -1,0 +1,27 @@
+/**
+ * The trial's events as NDJSON: one object per line, `event` names its kind, `at` is ISO 8601 in UTC, the other fields are
+ * those of `TrialEvent`. Fields without a value are `null`, never left out. Pure.
+ */
+import type { TrialEvent } from "@buzz-orchestra/runtime/TrialEvent"
+
+/** The last line of every `--json` run. */
+export interface Exited {
+  readonly exitCode: number
+  /** Absent when no trial was started or its launch failed. */
+  readonly outcome: string | undefined
+  /** The trial directory. */
+  readonly directory: string | undefined
+  readonly error: { readonly reason: string; readonly message: string; readonly next: string } | undefined
+}
+
+/** The line for one event, without its line feed. */
+export const eventLine = (event: TrialEvent): string => {
+  const { _tag, at, ...fields } = event
+  return line(_tag, at, fields)
+}
+
+/** The line that ends the output. `at` is in milliseconds since the epoch. */
+export const exitedLine = (at: number, exited: Exited): string => line("Exited", at, exited)
+
+const line = (event: string, at: number, fields: object): string =>
+  JSON.stringify({ event, at: new Date(at).toISOString(), ...fields }, (_key, value: unknown) => value ?? null)

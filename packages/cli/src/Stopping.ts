@@ -1,0 +1,103 @@
+/**
+ * How a person stops the command: once in order, twice at once. Needs `process`, because signals are the process's own.
+ */
+import { Context, Effect, Exit, type Fiber, Runtime } from "effect"
+import * as fs from "node:fs"
+import { ofSignal, SIGNALS, type StopSignal } from "./ExitCode.ts"
+
+const STDERR = 2
+
+/**
+ * A second signal this soon is the same key press: the terminal signals the whole foreground group, and wrappers such as
+ * package runners pass on what they got.
+ */
+const SAME_PRESS_MILLIS = 200
+
+/** What the process was asked, and what it would leave behind if it left now. One per process. */
+export class Stopping {
+  private first: { readonly signal: StopSignal; readonly at: number } | undefined = undefined
+  private listeners: Array<(signal: StopSignal) => void> = []
+  private leftovers: ReadonlyArray<string> = []
+
+  /** The signal that asked to stop, if any did. */
+  get signal(): StopSignal | undefined {
+    return this.first?.signal
+  }
+
+  /** Says what may be left when the process leaves without stopping in order. Replaces what was said before. */
+  mayLeave(leftovers: ReadonlyArray<string>): void {
+    this.leftovers = leftovers
+  }
+
+  /** Calls `listener` when the process is asked to stop, at once when it was already. */
+  onStop(listener: (signal: StopSignal) => void): void {
+    this.listeners.push(listener)
+    if (this.first !== undefined) listener(this.first.signal)
+  }
+
+  /** Stops in order the first time; a second request, unless it is the same key press, leaves at once. */
+  request(signal: StopSignal): void {
+    const now = performance.now()
+    if (this.first === undefined) {
+      this.first = { signal, at: now }
+      for (const listener of this.listeners) listener(signal)
+      return
+    }
+    const insists = signal === "SIGINT" || signal === "SIGTERM"
+    if (insists && now - this.first.at > SAME_PRESS_MILLIS) this.leave(signal)
+  }
+
+  private leave(signal: StopSignal): never {
+    const lines = [
+      "left at once, without stopping in order.",
+      ...(this.leftovers.length === 0 ? [] : ["What may be left:", ...this.leftovers.map((line) => `  ${line}`)])
+    ]
+    try {
+      fs.writeSync(STDERR, `\n${lines.join("\n")}\n`)
+    } catch {
+      // Nobody reads stderr; the process leaves all the same.
+    }
+    process.exit(ofSignal(signal))
+  }
+}
+
+/** The process's `Stopping`, for commands that have something to leave behind. */
+export class StoppingRef extends Context.Service<StoppingRef, Stopping>()("@buzz-orchestra/cli/Stopping") {}
+
+/** Ends the process with a code; everything a person should read was printed already. */
+export class ExitWith extends Error {
+  readonly _tag = "ExitWith"
+  readonly code: number
+  constructor(code: number) {
+    super(`exit code ${code}`)
+    this.code = code
+  }
+}
+
+/** Runs `program` as the process: signals interrupt it, its `ExitWith` or the signal decides the code. */
+export const runMain = (program: Effect.Effect<void, ExitWith>, stopping: Stopping): void => {
+  const run = Runtime.makeRunMain(({ fiber, teardown }) => {
+    installHandlers(fiber, stopping)
+    fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+  })
+  run(program, {
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => onExit(exitCode(exit, stopping.signal))
+  })
+}
+
+/** A signal decides the code even when the program met an error on its way out. */
+const exitCode = (exit: Exit.Exit<unknown, unknown>, signal: StopSignal | undefined): number => {
+  if (signal !== undefined) return ofSignal(signal)
+  if (Exit.isSuccess(exit)) return 0
+  const failed = exit.cause.reasons.find((reason) => reason._tag === "Fail")
+  return failed?.error instanceof ExitWith ? failed.error.code : Runtime.getErrorExitCode(exit.cause)
+}
+
+const installHandlers = (fiber: Fiber.Fiber<unknown, unknown>, stopping: Stopping): void => {
+  for (const signal of Object.keys(SIGNALS) as ReadonlyArray<StopSignal>) {
+    // Node ignores SIGPIPE and reports a reader that went away as an error of the write; `OutputNode` passes that on.
+    if (signal !== "SIGPIPE") process.on(signal, () => stopping.request(signal))
+  }
+  stopping.onStop(() => fiber.interruptUnsafe(fiber.id))
+}

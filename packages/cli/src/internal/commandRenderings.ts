@@ -1,0 +1,54 @@
+import type { CommandReason } from "../CommandError.ts"
+import type { Renderings } from "./rendering.ts"
+
+export const commandRenderings: Renderings<CommandReason> = {
+  UsageInvalid: ({ detail, instead }) => ({ line: detail, next: instead }),
+  InstructionUnreadable: ({ file }) => ({
+    line: `cannot read the instruction file ${file}`,
+    next: "check the path, or give the text itself with --instruction TEXT"
+  }),
+  ApiKeyVariablesMissing: ({ endpointsFile, missing }) => ({
+    line:
+      missing.length === 1
+        ? `no API key for the endpoint ${missing[0].endpoint}: the variable ${missing[0].variable} is not set`
+        : `no API keys for ${missing.length} endpoints: their variables are not set`,
+    detail:
+      missing.length === 1
+        ? [`${endpointsFile} names the variable`]
+        : missing.map(({ endpoint, variable }) => `${variable} for the endpoint ${endpoint}`),
+    next: `set ${missing.map(({ variable }) => variable).join(" and ")} and run the command again`
+  }),
+  SecretVariableMissing: ({ flag, variable }) => ({
+    line: `${flag} names the variable ${variable}, which is not set`,
+    next: `set ${variable}, or leave ${flag} out`
+  }),
+  SecretVariableInvalid: ({ expected, flag, variable }) => ({
+    line: `${flag} names the variable ${variable}, which holds no key`,
+    next: `set ${variable} to ${expected}`
+  }),
+  DirectoryNotEmpty: ({ directory }) => ({
+    line: `${directory} has files already, and a bundle is never written over another`,
+    next: "give another directory with --out, or move this one away"
+  }),
+  UploadMissing: ({ source }) => ({
+    line: `there is no file or folder ${source} to upload`,
+    next: "correct the part of --upload FILE:PATH before the colon"
+  }),
+  StackDirectoryMissing: ({ directory }) => ({
+    line: `there is no stack directory ${directory}`,
+    next: "give the directory that holds buzz-acp, buzz-agent and buzz-dev-mcp, or --stack reference"
+  }),
+  ReferenceStackUnavailable: ({ detail }) => ({
+    line: "the reference stack is not available",
+    detail: detail.split("\n").filter((text) => text !== ""),
+    next: "install @buzz-orchestra/reference-stack beside this command, or give a stack with --stack DIR"
+  }),
+  ExampleMissing: ({ directory }) => ({
+    line: `the files of the demo are not in ${directory}`,
+    next: "install the package again; it ships them"
+  }),
+  RelayNotServed: ({ detail, port }) => ({
+    line: `cannot listen on 127.0.0.1:${port}: ${detail}`,
+    next: "give another port with --port, or --port 0 for any free one"
+  })
+}
