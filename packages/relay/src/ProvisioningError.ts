@@ -10,26 +10,42 @@ export class TrialConflict extends Schema.TaggedError<TrialConflict>()("TrialCon
   trialId: Schema.String,
   existingHash: Schema.String,
   requestedHash: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `trial ${this.trialId} of run ${this.runId} exists with manifest ${this.existingHash}, not ${this.requestedHash}; choose another trial id`
+  }
+}
 
 /** No API key is configured for an endpoint of the roster. */
 export class ApiKeyMissing extends Schema.TaggedError<ApiKeyMissing>()("ApiKeyMissing", {
   endpoint: Schema.String,
   /** The environment variable that should hold it, when the endpoint's launch configuration names one. */
   variable: Schema.UndefinedOr(Schema.String)
-}) {}
+}) {
+  override get message() {
+    return `no API key for endpoint ${this.endpoint}${this.variable === undefined ? "" : `; set ${this.variable}`}`
+  }
+}
 
 /** One of the relay's steps failed; `step` says which (profile, channel, member `<agent>`). */
 export class RelayStepFailed extends Schema.TaggedError<RelayStepFailed>()("RelayStepFailed", {
   step: Schema.String,
   reason: RelayReason
-}) {}
+}) {
+  override get message() {
+    return `${this.step}: ${this.reason.message}`
+  }
+}
 
 /** The handle could not be stored or read back. */
 export class HandleStoreFailed extends Schema.TaggedError<HandleStoreFailed>()("HandleStoreFailed", {
   detail: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
-}) {}
+}) {
+  override get message() {
+    return `the trial handle could not be stored or read: ${this.detail}`
+  }
+}
 
 export const ProvisioningReason = Schema.Union([TrialConflict, ApiKeyMissing, RelayStepFailed, HandleStoreFailed])
 export type ProvisioningReason = typeof ProvisioningReason.Type
@@ -38,4 +54,10 @@ export class ProvisioningError extends Schema.TaggedError<ProvisioningError>()("
   runId: Schema.String,
   trialId: Schema.String,
   reason: ProvisioningReason
-}) {}
+}) {
+  override get message() {
+    return this.trialId === ""
+      ? this.reason.message
+      : `trial ${this.trialId} of run ${this.runId}: ${this.reason.message}`
+  }
+}

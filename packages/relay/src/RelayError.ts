@@ -8,21 +8,33 @@ export class RelayUnreachable extends Schema.TaggedError<RelayUnreachable>()("Re
   url: Schema.String,
   detail: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
-}) {}
+}) {
+  override get message() {
+    return `no connection to ${this.url}: ${this.detail}`
+  }
+}
 
 /** The relay asked to slow down (HTTP 429 or `rate-limited:`). Transient. */
 export class RelayRateLimited extends Schema.TaggedError<RelayRateLimited>()("RelayRateLimited", {
   url: Schema.String,
   detail: Schema.String,
   retryAfterMillis: Schema.UndefinedOr(Schema.Finite)
-}) {}
+}) {
+  override get message() {
+    return `${this.url} asks to slow down: ${this.detail}`
+  }
+}
 
 /** The relay did not accept this identity: authentication or membership. */
 export class RelayAuthRefused extends Schema.TaggedError<RelayAuthRefused>()("RelayAuthRefused", {
   url: Schema.String,
   pubkey: Schema.String,
   detail: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `${this.url} does not accept the key ${this.pubkey}: ${this.detail}`
+  }
+}
 
 /** The relay understood the request and refused it (status 4xx, `accepted: false`, or CLOSED by a rule). */
 export class RelayRefused extends Schema.TaggedError<RelayRefused>()("RelayRefused", {
@@ -30,37 +42,61 @@ export class RelayRefused extends Schema.TaggedError<RelayRefused>()("RelayRefus
   /** HTTP status, when the refusal came over HTTP. */
   status: Schema.UndefinedOr(Schema.Int),
   detail: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `${this.url} refused: ${this.detail}${this.status === undefined ? "" : ` (status ${this.status})`}`
+  }
+}
 
 /** The relay answered with something that is not the protocol. */
 export class RelayReplyMalformed extends Schema.TaggedError<RelayReplyMalformed>()("RelayReplyMalformed", {
   url: Schema.String,
   detail: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `${this.url} does not speak the protocol: ${this.detail}`
+  }
+}
 
 /** A relay URL whose scheme the place it is used in cannot take. */
 export class RelayUrlInvalid extends Schema.TaggedError<RelayUrlInvalid>()("RelayUrlInvalid", {
   url: Schema.String,
   /** What would have been accepted, such as `ws:// or wss://`. */
   expected: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `${this.url} is not a relay URL that starts with ${this.expected}`
+  }
+}
 
 /** Content over the limit of a channel message, found before anything is sent. Sizes in bytes. */
 export class MessageTooLong extends Schema.TaggedError<MessageTooLong>()("MessageTooLong", {
   size: Schema.Int,
   limit: Schema.Int
-}) {}
+}) {
+  override get message() {
+    return `a message of ${this.size} bytes is over the limit of ${this.limit}; shorten it or put the text into a file`
+  }
+}
 
 /** The relay stored the message without a mention that was asked for, so nobody would wake. */
 export class MentionNotStored extends Schema.TaggedError<MentionNotStored>()("MentionNotStored", {
   eventId: Schema.String,
   missing: Schema.Array(Schema.String)
-}) {}
+}) {
+  override get message() {
+    return `the relay stored the message ${this.eventId} without the mention of ${this.missing.join(", ")}, so nobody would wake`
+  }
+}
 
 /** A key that is no key: wrong length, not hex, not a scalar, bad bech32. Never carries the text. */
 export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {
   expected: Schema.String
-}) {}
+}) {
+  override get message() {
+    return `not a key: expected ${this.expected}`
+  }
+}
 
 export const RelayReason = Schema.Union([
   RelayUnreachable,
@@ -80,7 +116,11 @@ export class RelayError extends Schema.TaggedError<RelayError>()("RelayError", {
   /** What was attempted, such as `BuzzClient.send`. */
   operation: Schema.String,
   reason: RelayReason
-}) {}
+}) {
+  override get message() {
+    return `${this.operation}: ${this.reason.message}`
+  }
+}
 
 /** Whether trying again later can help: unreachable and rate-limited are, everything else is a decision of the relay. */
 export const isTransient = (error: RelayError): boolean =>
