@@ -28,8 +28,10 @@ export const check = (submission: Submission, rules: RelayRules, now: number): R
   Result.gen(function* () {
     const { by, event, via } = submission
     yield* checkReserved(event, via)
-    if (eventId(event) !== event.id) return yield* refuse("invalid: event id does not match its content")
-    if (!verifyEvent(rules.schnorr, event)) return yield* refuse("invalid: bad event signature")
+    if (!verifyEvent(rules.schnorr, event))
+      return yield* refuse(
+        eventId(event) === event.id ? "invalid: bad event signature" : "invalid: event id does not match its content"
+      )
     if (!EventKind.isEphemeral(event.kind) && Math.abs(now - event.created_at) > rules.clockSkewSeconds)
       return yield* refuse("invalid: event timestamp too far from server time")
     const size = byteLength(event.content)

@@ -6,6 +6,7 @@ import { HashMap, HashSet, Option } from "effect"
 import * as EventKind from "../EventKind.ts"
 import { type Filter, matches, newestFirst } from "../Filter.ts"
 import { type NostrEvent, tagValues } from "../NostrEvent.ts"
+import * as EventIndex from "./EventIndex.ts"
 
 /** Where a reply stands in its thread. */
 export interface ThreadPosition {
@@ -28,8 +29,8 @@ export interface StoredEvent {
 export interface EventStore {
   readonly byId: HashMap.HashMap<string, StoredEvent>
   readonly idByAddress: HashMap.HashMap<string, string>
-  readonly byKind: HashMap.HashMap<number, ReadonlyArray<StoredEvent>>
-  readonly byChannel: HashMap.HashMap<string, ReadonlyArray<StoredEvent>>
+  readonly byKind: HashMap.HashMap<number, EventIndex.EventIndex>
+  readonly byChannel: HashMap.HashMap<string, EventIndex.EventIndex>
   /** Ids of deleted and replaced events: an event that was here once does not come back. */
   readonly gone: HashSet.HashSet<string>
 }
@@ -84,7 +85,7 @@ export const remove = (store: EventStore, id: string): EventStore => {
   if (stored === undefined) return store
   const { channelId, event } = stored
   const address = addressOf(stored)
-  const without = (rows: ReadonlyArray<StoredEvent>) => rows.filter((row) => row.event.id !== id)
+  const without = (index: EventIndex.EventIndex) => EventIndex.remove(index, stored)
   return {
     byId: HashMap.remove(store.byId, id),
     idByAddress: address === undefined ? store.idByAddress : HashMap.remove(store.idByAddress, address),
@@ -127,40 +128,47 @@ export const count = (store: EventStore, filter: Filter, isVisible: (stored: Sto
 export const descendants = (store: EventStore, rootId: string, maxDepth: number): ReadonlyArray<StoredEvent> => {
   const root = get(store, rootId)
   if (root?.channelId === undefined) return []
-  return bucket(store.byChannel, root.channelId).filter(
-    ({ thread }) => thread?.rootId === rootId && thread.depth <= maxDepth
-  )
+  return bucket(store.byChannel, root.channelId)
+    .flat()
+    .filter(({ thread }) => thread?.rootId === rootId && thread.depth <= maxDepth)
 }
 
 const add = (store: EventStore, stored: StoredEvent): EventStore => ({
   ...store,
   byId: HashMap.set(store.byId, stored.event.id, stored),
-  byKind: HashMap.set(store.byKind, stored.event.kind, placed(bucket(store.byKind, stored.event.kind), stored)),
+  byKind: HashMap.set(
+    store.byKind,
+    stored.event.kind,
+    EventIndex.insert(bucket(store.byKind, stored.event.kind), stored)
+  ),
   byChannel:
     stored.channelId === undefined
       ? store.byChannel
-      : HashMap.set(store.byChannel, stored.channelId, placed(bucket(store.byChannel, stored.channelId), stored))
+      : HashMap.set(
+          store.byChannel,
+          stored.channelId,
+          EventIndex.insert(bucket(store.byChannel, stored.channelId), stored)
+        )
 })
 
-const bucket = <K>(index: HashMap.HashMap<K, ReadonlyArray<StoredEvent>>, key: K): ReadonlyArray<StoredEvent> =>
-  Option.getOrElse(HashMap.get(index, key), () => [])
-
-/** Inserts at its place in the order; new events are nearly always the newest, so the search starts there. */
-const placed = (rows: ReadonlyArray<StoredEvent>, stored: StoredEvent): ReadonlyArray<StoredEvent> => {
-  let at = 0
-  for (let row = rows[at]; row !== undefined && newestFirst(row.event, stored.event) < 0; row = rows[at]) at += 1
-  return rows.toSpliced(at, 0, stored)
-}
+const bucket = <K>(index: HashMap.HashMap<K, EventIndex.EventIndex>, key: K): EventIndex.EventIndex =>
+  Option.getOrElse(HashMap.get(index, key), () => EventIndex.empty)
 
 /** A superset of what the filter can match, in the relay's order, from the narrowest index. */
-const candidates = (store: EventStore, filter: Filter): ReadonlyArray<StoredEvent> => {
-  if (filter.ids !== undefined) {
-    const known = [...new Set(filter.ids)].map((id) => get(store, id)).filter((stored) => stored !== undefined)
-    return known.toSorted((a, b) => newestFirst(a.event, b.event))
-  }
+const candidates = (store: EventStore, filter: Filter): Iterable<StoredEvent> => {
+  if (filter.ids !== undefined)
+    return inOrder([...new Set(filter.ids)].map((id) => get(store, id)).filter((stored) => stored !== undefined))
   const [channelId, ...others] = filter["#h"] ?? []
-  if (channelId !== undefined && others.length === 0) return bucket(store.byChannel, channelId)
-  const kinds = filter.kinds === undefined ? HashMap.keys(store.byKind) : new Set(filter.kinds)
-  const buckets = Array.from(kinds, (kind) => bucket(store.byKind, kind)).filter((rows) => rows.length > 0)
-  return buckets.length === 1 ? (buckets[0] ?? []) : buckets.flat().toSorted((a, b) => newestFirst(a.event, b.event))
+  if (channelId !== undefined && others.length === 0) return each(bucket(store.byChannel, channelId))
+  const kinds = [...(filter.kinds === undefined ? HashMap.keys(store.byKind) : new Set(filter.kinds))]
+  const [kind, ...otherKinds] = kinds
+  if (kind !== undefined && otherKinds.length === 0) return each(bucket(store.byKind, kind))
+  return inOrder(kinds.flatMap((kind) => bucket(store.byKind, kind).flat()))
+}
+
+const inOrder = (found: Array<StoredEvent>): ReadonlyArray<StoredEvent> =>
+  found.sort((a, b) => newestFirst(a.event, b.event))
+
+function* each(index: EventIndex.EventIndex): Generator<StoredEvent> {
+  for (const run of index) yield* run
 }
