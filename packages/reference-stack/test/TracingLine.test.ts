@@ -10,6 +10,9 @@ const record: TracingLine.LogRecord = {
   message: "subscribed to channel 0b6f4c9e-5a52-4c2a-9a3e-0f0f0f0f0f0f"
 }
 
+const enabled = (text: string | undefined, target: string, level: TracingLine.Level) =>
+  LogFilter.isEnabled(LogFilter.parse(text, "buzz_acp=info"), target, level)
+
 describe("TracingLine", () => {
   it("prints microseconds, a right-aligned level, the target and the message", () => {
     assert.strictEqual(
@@ -45,9 +48,6 @@ describe("TracingLine", () => {
 })
 
 describe("LogFilter", () => {
-  const enabled = (text: string | undefined, target: string, level: TracingLine.Level) =>
-    LogFilter.isEnabled(LogFilter.parse(text, "buzz_acp=info"), target, level)
-
   it("hides the turn lines by default and shows them once their target is named", () => {
     assert.isTrue(enabled(undefined, "buzz_acp::relay", "INFO"))
     assert.isFalse(enabled(undefined, "buzz_acp", "DEBUG"))

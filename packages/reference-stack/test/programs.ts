@@ -3,7 +3,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ReferenceStack from "@buzz-orchestra/reference-stack/ReferenceStack"
-import { Deferred, Effect, Stream } from "effect"
+import { Deferred, Effect, Fiber, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 
 /** Path of a built program. */
@@ -64,3 +64,11 @@ export const start = (
 
 /** Everything that starts processes needs this. */
 export const layer = NodeServices.layer
+
+/** The directory of the built programs, for code outside Effect. */
+export const programDirectory: Promise<string> = Effect.runPromise(
+  Effect.provide(ReferenceStack.directory, NodeServices.layer)
+)
+
+/** Joins a fiber, at most 10 s. */
+export const joined = <A, E>(fiber: Fiber.Fiber<A, E>) => Effect.timeout(Fiber.join(fiber), "10 seconds")
