@@ -8,6 +8,7 @@ import type { Socket } from "effect/socket"
 import { type Actor, BuzzClient } from "./BuzzClient.ts"
 import * as ChannelHistory from "./ChannelHistory.ts"
 import * as AppendLog from "./internal/appendLog.ts"
+import { awaitDone } from "./internal/awaitDone.ts"
 import * as Backoff from "./internal/backoff.ts"
 import type { NostrEvent } from "./NostrEvent.ts"
 import * as Observation from "./Observation.ts"
@@ -127,20 +128,6 @@ const isFinal = (error: RelayError): boolean => {
     reason._tag === "RelayReplyMalformed" || (reason._tag === "RelayRefused" && (reason.status ?? 0) >= 500)
   return !passes && !isTransient(error)
 }
-
-const awaitDone = Effect.fnUntraced(function* (
-  sightings: Stream.Stream<Observation.Sighting, RelayError>,
-  options: { readonly orchestrator: string; readonly after: string }
-) {
-  let state = Observation.watchDone(options)
-  const found = sightings.pipe(
-    Stream.map((sighting) => (state = Observation.watch(state, sighting)).done),
-    Stream.filter((done) => done !== undefined),
-    Stream.runHead
-  )
-  // The log never ends without a failure, so there is always a first.
-  return yield* Effect.flatMap(found, Effect.fromOption).pipe(Effect.catchTag("NoSuchElementError", Effect.die))
-})
 
 const closed = (actor: Actor): RelayError =>
   new RelayError({
