@@ -16,6 +16,8 @@ export type FollowMode = "block" | "lines" | "json"
 
 /** A trial being shown. */
 export interface Following {
+  /** Shows a line of the command's own, such as what a signal started. */
+  note(text: string): Effect.Effect<void>
   /** Shows what is still to be shown, takes the block away, and returns what is known. Call it once, when the trial is over. */
   readonly finish: Effect.Effect<LiveModel>
 }
@@ -86,6 +88,10 @@ export const follow = Effect.fn("Following.follow")(function* (
           )
       : undefined
   return {
+    note: (text) =>
+      mode === "block"
+        ? Ref.update(shown, (state) => ({ ...state, above: [...state.above, text] }))
+        : output.writeError(`${text}\n`),
     finish: Fiber.await(reading).pipe(
       Effect.timeoutOrElse({ duration: FINISH_LIMIT, orElse: () => Fiber.interrupt(reading) }),
       Effect.andThen(painting === undefined ? print : Effect.andThen(Fiber.interrupt(painting), paint(false))),

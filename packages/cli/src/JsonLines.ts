@@ -1,6 +1,6 @@
 /**
  * The trial's events as NDJSON: one object per line, `event` names its kind, `at` is ISO 8601 in UTC, the other fields are
- * those of `TrialEvent`. Fields without a value are `null`, never left out. Pure.
+ * those of `TrialEvent`, but for the signed event of a `MessageSeen`, which stands under `message`. Fields without a value are `null`, never left out. Pure.
  */
 import type { TrialEvent } from "@buzz-orchestra/runtime/TrialEvent"
 
@@ -17,7 +17,7 @@ export interface Exited {
 /** The line for one event, without its line feed. */
 export const eventLine = (event: TrialEvent): string => {
   const { _tag, at, ...fields } = event
-  return line(_tag, at, fields)
+  return line(_tag, at, "event" in fields ? { author: fields.author, message: fields.event } : fields)
 }
 
 /** The line that ends the output. `at` is in milliseconds since the epoch. */

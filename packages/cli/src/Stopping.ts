@@ -1,7 +1,7 @@
 /**
  * How a person stops the command: once in order, twice at once. Needs `process`, because signals are the process's own.
  */
-import { Context, Effect, Exit, type Fiber, Runtime } from "effect"
+import { Context, type Effect, type Fiber, Runtime, Schema } from "effect"
 import * as fs from "node:fs"
 import { ofSignal, SIGNALS, type StopSignal } from "./ExitCode.ts"
 
@@ -65,13 +65,14 @@ export class Stopping {
 export class StoppingRef extends Context.Service<StoppingRef, Stopping>()("@buzz-orchestra/cli/Stopping") {}
 
 /** Ends the process with a code; everything a person should read was printed already. */
-export class ExitWith extends Error {
-  readonly _tag = "ExitWith"
-  readonly code: number
-  constructor(code: number) {
-    super(`exit code ${code}`)
-    this.code = code
+export class ExitWith extends Schema.TaggedError<ExitWith>()("ExitWith", { code: Schema.Int }) {
+  override get message(): string {
+    return `exit code ${this.code}`
   }
+  override get [Runtime.errorExitCode](): number {
+    return this.code
+  }
+  override readonly [Runtime.errorReported] = false
 }
 
 /** Runs `program` as the process: signals interrupt it, its `ExitWith` or the signal decides the code. */
@@ -82,16 +83,10 @@ export const runMain = (program: Effect.Effect<void, ExitWith>, stopping: Stoppi
   })
   run(program, {
     disableErrorReporting: true,
-    teardown: (exit, onExit) => onExit(exitCode(exit, stopping.signal))
+    // A signal decides the code even when the program met an error on its way out.
+    teardown: (exit, onExit) =>
+      stopping.signal === undefined ? Runtime.defaultTeardown(exit, onExit) : onExit(ofSignal(stopping.signal))
   })
-}
-
-/** A signal decides the code even when the program met an error on its way out. */
-const exitCode = (exit: Exit.Exit<unknown, unknown>, signal: StopSignal | undefined): number => {
-  if (signal !== undefined) return ofSignal(signal)
-  if (Exit.isSuccess(exit)) return 0
-  const failed = exit.cause.reasons.find((reason) => reason._tag === "Fail")
-  return failed?.error instanceof ExitWith ? failed.error.code : Runtime.getErrorExitCode(exit.cause)
 }
 
 const installHandlers = (fiber: Fiber.Fiber<unknown, unknown>, stopping: Stopping): void => {

@@ -1,0 +1,98 @@
+/**
+ * Runs a trial and shows it: live while it runs, and at its end how it ended. What `run` and `demo` have in common.
+ */
+import type { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
+import type { RuntimeLaunchError } from "@buzz-orchestra/runtime/RuntimeLaunchError"
+import { Trial, type TrialResult } from "@buzz-orchestra/runtime/Trial"
+import type { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
+import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
+import { Cause, Clock, Effect, Exit } from "effect"
+import { type Ended, endLines } from "./EndOfTrial.ts"
+import { ofSignal, OUTCOME_CODES } from "./ExitCode.ts"
+import * as Failure from "./Failure.ts"
+import { follow, type FollowMode, type Following } from "./Following.ts"
+import { exitedLine } from "./JsonLines.ts"
+import type { LiveModel } from "./LiveView.ts"
+import { Output } from "./Output.ts"
+import { ExitWith, StoppingRef } from "./Stopping.ts"
+
+/** How to show it. */
+export interface ShowOptions {
+  readonly json: boolean
+  /** The trial directory as a person may type it. */
+  readonly directory: string
+  /** Takes known secrets out of a line. */
+  readonly scrub: (text: string) => string
+  /** What would be left if the process left at once, one line each. */
+  readonly leftovers: ReadonlyArray<string>
+}
+
+/**
+ * Runs the trial of `options`. Succeeds when the outcome is `done`; every other end is an `ExitWith`, with everything a
+ * person should read printed before. Interruption stops in order and prints the same end.
+ */
+export const run = Effect.fn("ShownTrial.run")(function* (
+  options: TrialOptions,
+  show: ShowOptions
+): Effect.fn.Return<void, ExitWith, Trial | TrialEvents | Output | StoppingRef> {
+  const trial = yield* Trial
+  const output = yield* Output
+  const stopping = yield* StoppingRef
+  const mode: FollowMode = show.json ? "json" : output.isTerminal ? "block" : "lines"
+
+  const result = yield* Effect.scoped(
+    Effect.gen(function* () {
+      const following = yield* follow(mode, show.scrub)
+      stopping.mayLeave(show.leftovers)
+      yield* Effect.addFinalizer(() => Effect.sync(() => stopping.mayLeave([])))
+      const context = yield* Effect.context<never>()
+      stopping.onStop((signal) =>
+        Effect.runForkWith(context)(following.note(`${signal}: stopping in order; once more leaves at once`))
+      )
+      return yield* trial.run(options).pipe(Effect.onExit((exit) => end(exit, following, show)))
+    })
+  ).pipe(Effect.mapError((error) => new ExitWith({ code: Failure.fromError(error).exitCode })))
+  const code = OUTCOME_CODES[result.outcome]
+  if (code !== 0) return yield* new ExitWith({ code })
+})
+
+type TrialExit = Exit.Exit<TrialResult, RuntimeLaunchError | ProvisioningError>
+
+/** Takes the live view away and prints the end. A defect is left to whoever reports bugs. */
+const end = Effect.fnUntraced(function* (exit: TrialExit, following: Following, show: ShowOptions) {
+  const output = yield* Output
+  const stopping = yield* StoppingRef
+  const model = yield* following.finish
+  const ended = endedAs(exit, stopping)
+  if (ended === undefined) return
+  const lines = show.json
+    ? [exitedLine(yield* Clock.currentTimeMillis, exited(model, ended, show.directory))]
+    : endLines(model, { ended, directory: show.directory, style: output.style })
+  yield* output.write(lines.map((line) => `${show.scrub(line)}\n`).join(""))
+})
+
+const endedAs = (exit: TrialExit, stopping: { readonly signal: Extract<Ended, { _tag: "Stopped" }>["signal"] }) => {
+  if (Exit.isSuccess(exit)) return { _tag: "Returned" } as const
+  const error = Cause.findErrorOption(exit.cause)
+  if (error._tag === "Some") return { _tag: "Failed", failure: Failure.fromError(error.value) } as const
+  return Cause.hasInterruptsOnly(exit.cause) ? ({ _tag: "Stopped", signal: stopping.signal } as const) : undefined
+}
+
+const exited = (model: LiveModel, ended: Ended, directory: string) => {
+  const outcome = model.outcome?.outcome
+  switch (ended._tag) {
+    case "Returned":
+      return { exitCode: outcome === undefined ? 0 : OUTCOME_CODES[outcome], outcome, directory, error: undefined }
+    case "Failed": {
+      const { exitCode, line, next, reason } = ended.failure
+      return { exitCode, outcome, directory, error: { reason, message: line, next } }
+    }
+    case "Stopped":
+      return {
+        exitCode: ended.signal === undefined ? OUTCOME_CODES.interrupted : ofSignal(ended.signal),
+        outcome: "interrupted",
+        directory,
+        error: undefined
+      }
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What a person asked for, as the flags of `run` say it. Pure; `PreparedTrial` reads the files and variables it names.
+ */
+import { Result } from "effect"
+import { UsageInvalid } from "./CommandError.ts"
+
+/** The values of `--stack`, `--relay` and friends after parsing. Paths are as typed. */
+export interface TrialRequest {
+  /** As typed, for messages. */
+  readonly command: string
+  readonly manifest: string
+  readonly instruction: { readonly text: string } | { readonly file: string }
+  readonly endpoints: string
+  /** Default: the manifest's directory. */
+  readonly artifactRoot: string | undefined
+  /** Default: `trials/<condition>-<time>`. */
+  readonly out: string | undefined
+  /** A directory, or `reference`. */
+  readonly stack: string
+  readonly relay: RelayRequest
+  readonly uploads: ReadonlyArray<Upload>
+  readonly relayGateway: string | undefined
+  /** Names of environment variables. */
+  readonly ownerKeyVariable: string | undefined
+  readonly userKeyVariable: string | undefined
+  readonly readinessSeconds: number | undefined
+  readonly sweep: "stack" | "all"
+  /** API keys that need no variable; the demo's scripted models are given one. */
+  readonly knownKeys?: Readonly<Record<string, string>>
+}
+
+/** The relay of the trial: one inside this process, or one that runs already. */
+export type RelayRequest =
+  | { readonly _tag: "Embedded" }
+  | { readonly _tag: "Running"; readonly url: string; readonly userUrl: string | undefined }
+
+/** A file or folder of this machine and its absolute path in the environment. */
+export interface Upload {
+  readonly source: string
+  readonly target: string
+}
+
+/** The value of `--stack` that means the reference stack. */
+export const REFERENCE_STACK = "reference"
+
+/** Reads `FILE:PATH`. The last `:/` separates, so that file names may have colons. */
+export const parseUpload = (text: string): Result.Result<Upload, UsageInvalid> => {
+  const at = text.lastIndexOf(":/")
+  return at > 0
+    ? Result.succeed({ source: text.slice(0, at), target: text.slice(at + 1) })
+    : Result.fail(
+        new UsageInvalid({
+          detail: `--upload ${text} is not FILE:PATH`,
+          instead: "give the file, a colon, and an absolute path in the environment: --upload data.csv:/app/data.csv"
+        })
+      )
+}
+
+/** Exactly one of the two ways to give an instruction, and not an empty one. */
+export const parseInstruction = (
+  text: string | undefined,
+  file: string | undefined
+): Result.Result<TrialRequest["instruction"], UsageInvalid> => {
+  if (text !== undefined && file !== undefined) return Result.fail(instructionUsage("two instructions are given"))
+  if (file !== undefined) return Result.succeed({ file })
+  if (text === undefined || text.trim() === "") return Result.fail(instructionUsage("no instruction is given"))
+  return Result.succeed({ text })
+}
+
+const instructionUsage = (detail: string) =>
+  new UsageInvalid({ detail, instead: "give one: --instruction TEXT, or --instruction-file FILE" })
+
+/** The relay that the flags ask for; `--user-relay` is another view of `--relay` and nothing alone. */
+export const parseRelay = (
+  url: string | undefined,
+  userUrl: string | undefined
+): Result.Result<RelayRequest, UsageInvalid> => {
+  if (url !== undefined) return Result.succeed({ _tag: "Running", url, userUrl })
+  return userUrl === undefined
+    ? Result.succeed({ _tag: "Embedded" })
+    : Result.fail(
+        new UsageInvalid({
+          detail: "--user-relay is given without --relay",
+          instead: "give the relay as the agents dial it with --relay, or leave both out for the embedded relay"
+        })
+      )
+}
+
+/** `2026-11-30T02:48:00Z` as `20261130T024800Z`, for names. */
+export const compactTime = (millis: number): string =>
+  new Date(millis)
+    .toISOString()
+    .replace(/\.\d+Z$/, "Z")
+    .replaceAll(/[-:]/g, "")
+
+/** Where a trial goes unless `--out` says otherwise. The condition is free text, a directory name is not. */
+export const defaultDirectory = (condition: string, millis: number): string =>
+  `trials/${fileName(condition)}-${compactTime(millis)}`
+
+/** Free text as part of a file name. */
+export const fileName = (text: string): string =>
+  text
+    .replaceAll(/[^\w.-]+/g, "-")
+    .replaceAll(/^[-.]+/g, "")
+    .slice(0, 80) || "trial"
