@@ -40,20 +40,29 @@ export class FieldMissing extends Schema.TaggedError<FieldMissing>()("FieldMissi
 export class FieldInvalid extends Schema.TaggedError<FieldInvalid>()("FieldInvalid", {
   ...at,
   expected: Schema.String,
-  found: Schema.String
+  found: Schema.String,
+  /** How to write what was probably meant. */
+  advice: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
-    return `expected ${this.expected}, found ${this.found}`
+    const advice = this.advice === undefined ? "" : `: ${this.advice}`
+    return `expected ${this.expected}, found ${this.found}${advice}`
   }
 }
 
-/** Fields of both dialects in one manifest. `path` is the trunk field, `study` the path of the other. */
+/** What belongs to both dialects in one manifest. `path` is the field that only trunk has. */
 export class DialectsMixed extends Schema.TaggedError<DialectsMixed>()("DialectsMixed", {
   ...at,
-  study: Schema.String
+  /** The path of what only the study dialect has or allows. */
+  study: Schema.String,
+  /** Whether that is something left out. */
+  leftOut: Schema.Boolean
 }) {
   override get message(): string {
-    return `only the trunk dialect has this field, but ${this.study} is the study dialect's: remove one of the two`
+    const other = this.leftOut
+      ? `leaving out ${this.study} is only allowed in the study dialect: remove this or add that`
+      : `${this.study} is the study dialect's: remove one of the two`
+    return `only the trunk dialect has this field, but ${other}`
   }
 }
 

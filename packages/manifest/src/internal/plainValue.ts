@@ -1,0 +1,66 @@
+/**
+ * Turns a document into the plain value that the schema of the manifest decodes.
+ */
+import { type DocumentNode, type MappingNode, members } from "../DocumentNode.ts"
+import type { FreeValue } from "../ExperimentManifest.ts"
+import { floatOf } from "./fieldNumber.ts"
+
+/** The fields that hold floats. Plain text that reads as a decimal number is a number in these, and text elsewhere. */
+const FLOAT_FIELDS: ReadonlySet<string> = new Set([
+  "temperature",
+  "max_cost_usd",
+  "input_per_million_usd",
+  "cached_input_per_million_usd",
+  "output_per_million_usd",
+  "cache_read_rate"
+])
+
+/** A date where the manifest has none: no schema takes it, where the same date as text would pass for text. */
+const DATE = Symbol("date")
+
+/** The whole manifest as a plain value. Integers beyond 2^53 are rounded here; the canonical form has them exactly. */
+export const plainManifest = (root: MappingNode): unknown => plainMembers(root, "")
+
+const plainMembers = (node: DocumentNode, parent: string): unknown =>
+  Object.fromEntries(members(node).map(([key, value]) => [key, plainMember(key, value, parent)]))
+
+const plainMember = (key: string, value: DocumentNode, parent: string): unknown => {
+  if (isFree(parent, key)) return freeValue(value)
+  return (FLOAT_FIELDS.has(key) ? floatOf(value) : undefined) ?? plain(value, key)
+}
+
+/** The two free mappings: `metadata` of the manifest, and `extra` of a generation. */
+const isFree = (parent: string, key: string): boolean =>
+  (parent === "" && key === "metadata") || (parent === "generation" && key === "extra")
+
+const plain = (node: DocumentNode, key: string): unknown => {
+  switch (node._tag) {
+    case "Null":
+      return null
+    case "Integer":
+      return Number(node.value)
+    case "Timestamp":
+      return DATE
+    case "Sequence":
+      return node.items.map((item) => plain(item, key))
+    case "Mapping":
+      return plainMembers(node, key)
+    default:
+      return node.value
+  }
+}
+
+const freeValue = (node: DocumentNode): FreeValue => {
+  switch (node._tag) {
+    case "Null":
+      return null
+    case "Integer":
+      return Number.isSafeInteger(Number(node.value)) ? Number(node.value) : node.value
+    case "Sequence":
+      return node.items.map(freeValue)
+    case "Mapping":
+      return Object.fromEntries(members(node).map(([key, value]) => [key, freeValue(value)]))
+    default:
+      return node.value
+  }
+}
