@@ -166,8 +166,8 @@ const candidates = (store: EventStore, filter: Filter): Iterable<StoredEvent> =>
   return inOrder(kinds.flatMap((kind) => bucket(store.byKind, kind).flat()))
 }
 
-const inOrder = (found: Array<StoredEvent>): ReadonlyArray<StoredEvent> =>
-  found.sort((a, b) => newestFirst(a.event, b.event))
+const inOrder = (found: ReadonlyArray<StoredEvent>): ReadonlyArray<StoredEvent> =>
+  found.toSorted((a, b) => newestFirst(a.event, b.event))
 
 function* each(index: EventIndex.EventIndex): Generator<StoredEvent> {
   for (const run of index) yield* run
