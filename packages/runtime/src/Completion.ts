@@ -96,7 +96,10 @@ export const decide = (input: CompletionInput): CompletionDecision => {
   if (done !== undefined) return ended("done", `${roster.orchestratorId} posted DONE:`, done)
   const agents = agentsNow(input)
   if (nowMillis >= deadlineMillis)
-    return ended("timed-out", `the budget is used up and ${roster.orchestratorId} has not posted DONE: (${list(agents, nowMillis)})`)
+    return ended(
+      "timed-out",
+      `the budget is used up and ${roster.orchestratorId} has not posted DONE: (${list(agents, nowMillis)})`
+    )
   const stop = roster.solo ? soloStop(input, agents) : teamStop(input, agents)
   if (stop === undefined) return waiting(input, agents)
   const recheckAtMillis = Math.min(stop.atMillis, deadlineMillis)

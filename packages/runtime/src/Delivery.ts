@@ -58,7 +58,9 @@ export const heard = (delivery: Delivery, agentId: string, signal: AgentSignal):
     case "TurnStarted":
       return {
         ...delivery,
-        pending: delivery.pending.map((mention) => (mention.agentId === agentId ? { ...mention, taken: true } : mention))
+        pending: delivery.pending.map((mention) =>
+          mention.agentId === agentId ? { ...mention, taken: true } : mention
+        )
       }
     case "TurnEnded":
       return signal.stop === "cancelled"
