@@ -10,14 +10,22 @@ export class EnvironmentLost extends Schema.TaggedError<EnvironmentLost>()("Envi
   /** Exit code of the environment's own process, when known. */
   exitCode: Schema.UndefinedOr(Schema.Int),
   cause: Schema.optionalKey(Schema.Defect())
-}) {}
+}) {
+  override get message(): string {
+    return `${this.environment} is gone: ${this.detail}${this.exitCode === undefined ? "" : ` (exit code ${this.exitCode})`}`
+  }
+}
 
 /** The environment could not be created. */
 export class EnvironmentNotCreated extends Schema.TaggedError<EnvironmentNotCreated>()("EnvironmentNotCreated", {
   environment: Schema.String,
   detail: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
-}) {}
+}) {
+  override get message(): string {
+    return `${this.environment} could not be created: ${this.detail}`
+  }
+}
 
 /** One command could not be run at all (not: it exited with a code). */
 export class CommandNotRun extends Schema.TaggedError<CommandNotRun>()("CommandNotRun", {
@@ -26,7 +34,11 @@ export class CommandNotRun extends Schema.TaggedError<CommandNotRun>()("CommandN
   action: Schema.String,
   detail: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
-}) {}
+}) {
+  override get message(): string {
+    return `${this.environment} could not ${this.action}: ${this.detail}`
+  }
+}
 
 /** A file did not get in or out. */
 export class TransferFailed extends Schema.TaggedError<TransferFailed>()("TransferFailed", {
@@ -36,7 +48,11 @@ export class TransferFailed extends Schema.TaggedError<TransferFailed>()("Transf
   path: Schema.String,
   detail: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
-}) {}
+}) {
+  override get message(): string {
+    return `${this.environment}: ${this.direction} of ${this.path} failed: ${this.detail}`
+  }
+}
 
 export const EnvironmentReason = Schema.Union([EnvironmentLost, EnvironmentNotCreated, CommandNotRun, TransferFailed])
 export type EnvironmentReason = typeof EnvironmentReason.Type
@@ -45,4 +61,8 @@ export class EnvironmentError extends Schema.TaggedError<EnvironmentError>()("En
   /** What was attempted, such as `EnvironmentService.exec`. */
   operation: Schema.String,
   reason: EnvironmentReason
-}) {}
+}) {
+  override get message(): string {
+    return `${this.operation}: ${this.reason.message}`
+  }
+}

@@ -107,12 +107,11 @@ const keySpellings = (hex: string): ReadonlyArray<string> => {
 
 /** As in a URL: by the strict rule, by the lax one, with either case of digits, and as a form field. */
 const percentEncoded = (text: string): ReadonlyArray<string> => {
-  const byte = (value: number) => `%${value.toString(16).toUpperCase().padStart(2, "0")}`
   const bytes = [...new TextEncoder().encode(text)]
   const keeping = (unreserved: RegExp) =>
     bytes
       .map((value) =>
-        value < 128 && unreserved.test(String.fromCodePoint(value)) ? String.fromCodePoint(value) : byte(value)
+        value < 128 && unreserved.test(String.fromCodePoint(value)) ? String.fromCodePoint(value) : percent(value)
       )
       .join("")
   const upper = [
@@ -123,6 +122,8 @@ const percentEncoded = (text: string): ReadonlyArray<string> => {
   ]
   return [...upper, ...upper.map((form) => form.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))]
 }
+
+const percent = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`
 
 /**
  * What base64 of a longer text shows of these bytes, for each of the three places where they can begin in it. The characters

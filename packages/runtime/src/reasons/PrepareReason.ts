@@ -57,12 +57,10 @@ export class CredentialsIncomplete extends Schema.TaggedError<CredentialsIncompl
   repeated: Schema.Array(Schema.String)
 }) {
   override get message(): string {
-    const part = (label: string, agentIds: ReadonlyArray<string>) =>
-      agentIds.length === 0 ? [] : [`${label} ${agentIds.join(", ")}`]
     const parts = [
-      ...part("no credential for", this.missing),
-      ...part("a credential too many for", this.unexpected),
-      ...part("two credentials for", this.repeated)
+      ...listed("no credential for", this.missing),
+      ...listed("a credential too many for", this.unexpected),
+      ...listed("two credentials for", this.repeated)
     ]
     return `${parts.join("; ")}: the credentials must be exactly the roster's agents`
   }
@@ -202,3 +200,6 @@ export const PrepareReason = Schema.Union([
 
 /** Everything that preparing a trial can meet. */
 export type PrepareReason = typeof PrepareReason.Type
+
+const listed = (label: string, agentIds: ReadonlyArray<string>): ReadonlyArray<string> =>
+  agentIds.length === 0 ? [] : [`${label} ${agentIds.join(", ")}`]
