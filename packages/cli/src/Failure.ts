@@ -5,6 +5,7 @@
 import { ManifestError, type ManifestReason, type ManifestWarning } from "@buzz-orchestra/manifest/ManifestError"
 import { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
 import { RelayError } from "@buzz-orchestra/relay/RelayError"
+import { EnvironmentError } from "@buzz-orchestra/runtime/EnvironmentError"
 import { RuntimeLaunchError } from "@buzz-orchestra/runtime/RuntimeLaunchError"
 import { CommandError } from "./CommandError.ts"
 import { REASON_CODES, type Reason } from "./ExitCode.ts"
@@ -12,11 +13,18 @@ import { commandRenderings } from "./internal/commandRenderings.ts"
 import { launchRenderings } from "./internal/launchRenderings.ts"
 import { CORRECT_ENDPOINTS, manifestRenderings } from "./internal/manifestRenderings.ts"
 import { relayRenderings } from "./internal/relayRenderings.ts"
+import { oneLine } from "./internal/terminalText.ts"
 import type { Rendered, Renderings } from "./internal/rendering.ts"
 import type { Style } from "./Style.ts"
 
 /** The typed errors that commands end with. */
-export type KnownError = CommandError | ManifestError | ProvisioningError | RelayError | RuntimeLaunchError
+export type KnownError =
+  | CommandError
+  | EnvironmentError
+  | ManifestError
+  | ProvisioningError
+  | RelayError
+  | RuntimeLaunchError
 
 /** An error, rendered. */
 export interface Failure {
@@ -40,6 +48,7 @@ const RENDERINGS: Renderings<Reason> = {
 /** Whether `error` is one that commands are expected to end with. Anything else is a bug. */
 export const isKnown = (error: unknown): error is KnownError =>
   error instanceof CommandError ||
+  error instanceof EnvironmentError ||
   error instanceof ManifestError ||
   error instanceof ProvisioningError ||
   error instanceof RelayError ||
@@ -52,8 +61,8 @@ export const fromError = (error: KnownError): Failure => {
   return {
     reason: reason._tag,
     exitCode: REASON_CODES[reason._tag],
-    line: `${place(error)}${line}`,
-    detail: [...(detail ?? []), ...more(error)],
+    line: oneLine(`${place(error)}${line}`),
+    detail: [...(detail ?? []), ...more(error)].map(oneLine),
     next: error._tag === "ManifestError" && error.operation === "load endpoints" ? CORRECT_ENDPOINTS : next
   }
 }
@@ -78,6 +87,7 @@ export const lines = (failure: Failure, style: Style): ReadonlyArray<string> => 
 const place = (error: KnownError): string => {
   switch (error._tag) {
     case "CommandError":
+    case "EnvironmentError":
       return ""
     case "ManifestError":
       return position(error.reason, error.source)

@@ -1,6 +1,5 @@
 import type { RuntimeLaunchReason } from "@buzz-orchestra/runtime/RuntimeLaunchError"
 import type { Rendered, Renderings } from "./rendering.ts"
-import { oneLine } from "./terminalText.ts"
 
 const CHECK_ROSTER = "the agents of a trial are those of the manifest's roster, numbered from 1"
 const CORRECT_ENDPOINTS = "correct the endpoints file given with --endpoints"
@@ -12,14 +11,14 @@ const AGAIN = "run the trial again; nothing of this one counts"
 /** The reasons of the runtime package say what happened and what to do in one sentence. */
 const sentence =
   (next: string) =>
-  (reason: { readonly message: string }): Rendered => ({ line: oneLine(reason.message), next })
+  (reason: { readonly message: string }): Rendered => ({ line: reason.message, next })
 
 /** The same with the end of a log under it. */
 const withLog =
   (next: string) =>
   (reason: { readonly message: string; readonly lastLines: ReadonlyArray<string> }): Rendered => ({
-    line: oneLine(reason.message),
-    detail: reason.lastLines.map(oneLine),
+    line: reason.message,
+    detail: reason.lastLines,
     next
   })
 
@@ -30,26 +29,26 @@ const withLogs =
     readonly message: string
     readonly agents: ReadonlyArray<{ readonly agentId: string; readonly lastLines: ReadonlyArray<string> }>
   }): Rendered => ({
-    line: oneLine(reason.message),
-    detail: reason.agents.flatMap((agent) => agent.lastLines.map((line) => `${agent.agentId}: ${oneLine(line)}`)),
+    line: reason.message,
+    detail: reason.agents.flatMap((agent) => agent.lastLines.map((line) => `${agent.agentId}: ${line}`)),
     next
   })
 
 export const launchRenderings: Renderings<RuntimeLaunchReason> = {
   EnvironmentLost: ({ detail, environment, exitCode }) => ({
-    line: `${environment} is gone${exitCode === undefined ? "" : ` (exit code ${exitCode})`}: ${oneLine(detail)}`,
+    line: `${environment} is gone${exitCode === undefined ? "" : ` (exit code ${exitCode})`}: ${detail}`,
     next: "look for memory and disk space on this machine, then run the trial again"
   }),
   EnvironmentNotCreated: ({ detail, environment }) => ({
-    line: `${environment} could not be created: ${oneLine(detail)}`,
+    line: `${environment} could not be created: ${detail}`,
     next: "the README of @buzz-orchestra/cli lists what an environment needs"
   }),
   CommandNotRun: ({ action, detail, environment }) => ({
-    line: `${environment}: could not ${action}: ${oneLine(detail)}`,
+    line: `${environment}: could not ${action}: ${detail}`,
     next: "run the trial again; if it stays so, the environment has no working POSIX shell"
   }),
   TransferFailed: ({ detail, direction, environment, path }) => ({
-    line: `${environment}: the ${direction} of ${path} failed: ${oneLine(detail)}`,
+    line: `${environment}: the ${direction} of ${path} failed: ${detail}`,
     next: "check that there is space left and that the path can be written in the environment"
   }),
   ConfigurationOutOfBounds: sentence("buzz-orchestra run --help lists the flags and what they take"),

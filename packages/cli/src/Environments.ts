@@ -1,0 +1,47 @@
+/**
+ * The environments that `--environment` names, and the whole of a trial's services in each. A new environment is one
+ * entry here and nothing else in this package.
+ */
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as NodeWS from "@effect/platform-node/NodeWS"
+import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
+import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
+import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
+import * as TrialServices from "@buzz-orchestra/runtime/TrialServices"
+import { Layer } from "effect"
+import { FetchHttpClient } from "effect/http"
+
+/** What `--environment` takes. */
+export const ENVIRONMENTS = ["local"] as const
+
+/** One of `ENVIRONMENTS`. */
+export type EnvironmentName = (typeof ENVIRONMENTS)[number]
+
+/** What the stack asks of an environment. */
+export interface EnvironmentNeeds {
+  /** The programs are scripts: this process's own Node is put beside them. */
+  readonly needsNode: boolean
+}
+
+const environmentLayer = (name: EnvironmentName, { needsNode }: EnvironmentNeeds) => {
+  switch (name) {
+    case "local":
+      return LocalEnvironment.layer({
+        mounts: needsNode ? [{ source: process.execPath, target: `${DEFAULT_LAYOUT.bin}/node` }] : []
+      })
+  }
+}
+
+/** Everything a trial runs on. The environment is created when the layer is built and ended with its scope. */
+export const trialLayer = (name: EnvironmentName, needs: EnvironmentNeeds) =>
+  TrialServices.layer.pipe(
+    Layer.provide(environmentLayer(name, needs)),
+    Layer.provide(
+      Layer.mergeAll(
+        FetchHttpClient.layer,
+        NodeWS.layerWebSocketConstructor,
+        NodeCrypto.layerSecureRandom,
+        SchnorrWasm.layer
+      )
+    )
+  )

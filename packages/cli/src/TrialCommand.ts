@@ -1,0 +1,78 @@
+/**
+ * One trial as a command: prepare, start relay and environment, run and show. `run` and `demo` differ in what they ask for.
+ */
+import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
+import * as Redaction from "@buzz-orchestra/runtime/Redaction"
+import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
+import { Clock, Effect } from "effect"
+import * as Environments from "./Environments.ts"
+import * as Failure from "./Failure.ts"
+import { exitedLine } from "./JsonLines.ts"
+import * as LocalRelay from "./LocalRelay.ts"
+import { Output } from "./Output.ts"
+import { prepare, type PreparedTrial } from "./PreparedTrial.ts"
+import * as ShownTrial from "./ShownTrial.ts"
+import type { RelayRequest, TrialRequest } from "./TrialRequest.ts"
+
+/** Where and how to run it. */
+export interface TrialCommandOptions {
+  readonly environment: Environments.EnvironmentName
+  readonly json: boolean
+}
+
+/** Runs the trial that `request` describes. Everything it starts has ended when it returns. */
+export const execute = Effect.fn("TrialCommand.execute")(
+  function* (request: TrialRequest, options: TrialCommandOptions) {
+    const output = yield* Output
+    const prepared = yield* prepare(request, process.execPath)
+    const { condition } = prepared
+    yield* Effect.forEach(condition.warnings, (warning) =>
+      output.writeError(`${Failure.warningLine(warning, condition.source, output.style)}\n`)
+    )
+    const run = (relay: Pick<TrialOptions, "relayUrl" | "userRelayUrl">) =>
+      ShownTrial.run(
+        { ...prepared.options, ...relay },
+        {
+          json: options.json,
+          directory: prepared.directory,
+          scrub: Redaction.make(prepared.secrets).redact,
+          leftovers: leftovers(prepared, request.relay)
+        }
+      )
+    yield* withRelay(request, run).pipe(
+      Effect.provide(Environments.trialLayer(options.environment, { needsNode: prepared.needsNode }))
+    )
+  },
+  // The last line of NDJSON says how the command exits, also when no trial was started.
+  (effect, _request, { json }) =>
+    Effect.tapError(effect, (error) =>
+      json && Failure.isKnown(error) ? writeExited(Failure.fromError(error)) : Effect.void
+    )
+)
+
+/** Runs with the relay that was asked for; an embedded one lives as long as the trial. */
+const withRelay = <E, R>(
+  request: TrialRequest,
+  run: (relay: Pick<TrialOptions, "relayUrl" | "userRelayUrl">) => Effect.Effect<void, E, R>
+) =>
+  request.relay._tag === "Running"
+    ? run({
+        relayUrl: request.relay.url,
+        ...(request.relay.userUrl === undefined ? {} : { userRelayUrl: request.relay.userUrl })
+      })
+    : EmbeddedRelay.use(({ url }) => run({ relayUrl: url })).pipe(Effect.provide(LocalRelay.layer(0, request.command)))
+
+/** What a command that leaves at once cannot clean up. Sandbox, processes and an embedded relay end with it. */
+const leftovers = (prepared: PreparedTrial, relay: RelayRequest): ReadonlyArray<string> => [
+  `${prepared.directory}: an unfinished bundle`,
+  ...(relay._tag === "Running" ? [`on ${relay.url}: the trial's private channel, not archived`] : [])
+]
+
+const writeExited = Effect.fnUntraced(function* (failure: Failure.Failure) {
+  const output = yield* Output
+  const { exitCode, line, next, reason } = failure
+  const at = yield* Clock.currentTimeMillis
+  yield* output.write(
+    `${exitedLine(at, { exitCode, outcome: undefined, directory: undefined, error: { reason, message: line, next } })}\n`
+  )
+})

@@ -1,0 +1,126 @@
+/**
+ * `run`: one trial of a manifest on one task.
+ */
+import { Effect, Option, Result } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { CommandError, type UsageInvalid } from "../CommandError.ts"
+import { ENVIRONMENTS } from "../Environments.ts"
+import { execute } from "../TrialCommand.ts"
+import { parseInstruction, parseRelay, parseUpload, REFERENCE_STACK, type TrialRequest } from "../TrialRequest.ts"
+
+const text = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
+
+/** Where the trial runs. */
+export const environmentFlag = Flag.Literals("environment", ENVIRONMENTS).pipe(
+  Flag.withDescription("Where the stack runs: `local` is a private sandbox on this Linux machine"),
+  Flag.withDefault("local" as const)
+)
+
+/** Machine-readable output. */
+export const jsonFlag = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print the trial's events as NDJSON instead of a live view"),
+  Flag.withDefault(false)
+)
+
+/** The trial directory. */
+export const outFlag = text("out", "DIR", "Directory for the bundle. Default: trials/<condition>-<time>")
+
+const flags = {
+  manifest: Argument.Path("manifest").pipe(Argument.withDescription("The condition to run, in YAML or JSON")),
+  instruction: text("instruction", "TEXT", "The task, posted to the lead as it is"),
+  instructionFile: text("instruction-file", "FILE", "Read the task from a file instead"),
+  endpoints: Flag.String("endpoints").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("How each endpoint is reached; names the variables that hold API keys")
+  ),
+  environment: environmentFlag,
+  stack: Flag.String("stack").pipe(
+    Flag.withMetavar("DIR"),
+    Flag.withDescription(
+      `Directory with the Buzz programs, or \`${REFERENCE_STACK}\` for the stand-ins of this project`
+    ),
+    Flag.withDefault(REFERENCE_STACK)
+  ),
+  relay: text("relay", "URL", "The relay as the agents dial it (ws:// or wss://). Default: one inside this command"),
+  userRelay: text("user-relay", "URL", "The same relay as this machine dials it, when that differs"),
+  relayGateway: text("relay-gateway", "HOST:PORT", "Where the environment sees the relay; bridged by a forwarder"),
+  artifactRoot: text("artifact-root", "DIR", "What the manifest's paths are relative to. Default: its directory"),
+  out: outFlag,
+  uploads: Flag.String("upload").pipe(
+    Flag.withMetavar("FILE:PATH"),
+    Flag.withDescription("Put a file or folder at an absolute path in the environment first; may be repeated"),
+    Flag.atLeast(0)
+  ),
+  ownerKeyEnv: text("owner-key-env", "NAME", "Variable with the relay owner's key, to attest the trial's identities"),
+  userKeyEnv: text("user-key-env", "NAME", "Variable with the key of the user who posts. Default: a fresh key"),
+  readinessTimeout: Flag.Finite("readiness-timeout").pipe(
+    Flag.filter(
+      (seconds) => seconds > 0,
+      (seconds) => `Expected a number of seconds above 0, got ${seconds}`
+    ),
+    Flag.withMetavar("SECONDS"),
+    Flag.withDescription("How long the agents may take to be ready. Default: 60"),
+    Flag.optional
+  ),
+  sweep: Flag.Literals("sweep", ["stack", "all"]).pipe(
+    Flag.withDescription("What ends with the trial: the stack, or also the services that agents started for the task"),
+    Flag.withDefault("stack" as const)
+  ),
+  json: jsonFlag
+}
+
+type Flags = Command.Command.Config.Infer<typeof flags>
+
+/** The request that the flags make, or what is wrong with their combination. */
+export const toRequest = (flags: Flags): Result.Result<TrialRequest, UsageInvalid> =>
+  Result.gen(function* () {
+    const value = Option.getOrUndefined
+    return {
+      command: "run",
+      manifest: flags.manifest,
+      instruction: yield* parseInstruction(value(flags.instruction), value(flags.instructionFile)),
+      endpoints: flags.endpoints,
+      artifactRoot: value(flags.artifactRoot),
+      out: value(flags.out),
+      stack: flags.stack,
+      relay: yield* parseRelay(value(flags.relay), value(flags.userRelay)),
+      uploads: yield* Result.all(flags.uploads.map(parseUpload)),
+      relayGateway: value(flags.relayGateway),
+      ownerKeyVariable: value(flags.ownerKeyEnv),
+      userKeyVariable: value(flags.userKeyEnv),
+      readinessSeconds: value(flags.readinessTimeout),
+      sweep: flags.sweep
+    }
+  })
+
+/** `buzz-orchestra run`. */
+export const run = Command.make(
+  "run",
+  flags,
+  Effect.fn("run")(function* (flags) {
+    const request = yield* Effect.mapError(
+      Effect.fromResult(toRequest(flags)),
+      (reason) => new CommandError({ command: "run", reason })
+    )
+    yield* execute(request, { environment: flags.environment, json: flags.json })
+  })
+).pipe(
+  Command.withDescription("Run one trial of a manifest on one task and leave a bundle"),
+  Command.withExamples([
+    {
+      command:
+        'buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction "Fix the tests"',
+      description: "One task, the real stack, a relay inside this command"
+    },
+    {
+      command: "buzz-orchestra run team.yaml --endpoints endpoints.json --instruction-file task.md --upload repo:/app",
+      description: "The task from a file, with a folder to work on"
+    },
+    {
+      command:
+        "buzz-orchestra run team.yaml --endpoints endpoints.json --instruction-file task.md --relay ws://localhost:3600 --owner-key-env RELAY_OWNER_KEY",
+      description: "On a relay that runs already and admits only attested keys"
+    }
+  ])
+)
