@@ -10,17 +10,16 @@ export class ManifestUnreadable extends Schema.TaggedError<ManifestUnreadable>()
   cause: Schema.Defect()
 }) {
   override get message(): string {
-    return `cannot read ${this.file}: check that it exists and that you may read it`
+    return "cannot be read: check that it exists and that you may read it"
   }
 }
 
-/** The file is larger than a manifest may be; sizes in bytes. */
+/** The file is larger than a manifest may be; `limit` in bytes. */
 export class DocumentTooLarge extends Schema.TaggedError<DocumentTooLarge>()("DocumentTooLarge", {
-  bytes: Schema.Int,
   limit: Schema.Int
 }) {
   override get message(): string {
-    return `the file has ${this.bytes} bytes, the limit is ${this.limit}: a manifest names artifacts, it does not hold them`
+    return `the file is larger than ${this.limit} bytes: a manifest names artifacts, it does not hold them`
   }
 }
 

@@ -4,7 +4,19 @@
  * It belongs to the deployment, not to the condition, and is never hashed. API keys are named by the variable that
  * holds them; the file itself has no secrets.
  */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
+import type { ManifestDocument } from "./DocumentNode.ts"
+import {
+  EndpointMissing,
+  EndpointUnknown,
+  type EndpointLaunchReason,
+  IdentityOverridden
+} from "./EndpointLaunchReason.ts"
+import type { ExperimentManifest } from "./ExperimentManifest.ts"
+import type { FieldPath } from "./FieldPath.ts"
+import type { FieldReason } from "./FieldReason.ts"
+import { fieldReasons, placeOf } from "./internal/fieldReasons.ts"
+import { plainDocument } from "./internal/plainValue.ts"
 
 const Text = Schema.NonEmptyString.annotate({ expected: "a text that is not empty" })
 
@@ -47,3 +59,32 @@ export const IDENTITY_VARIABLES: ReadonlyArray<string> = [
 /** The identity variables that `launch` sets, in the order of `IDENTITY_VARIABLES`; empty when it may be used. */
 export const identityOverrides = (launch: EndpointLaunch): ReadonlyArray<string> =>
   IDENTITY_VARIABLES.filter((key) => launch.env !== undefined && Object.hasOwn(launch.env, key))
+
+const decode = Schema.decodeUnknownResult(EndpointLaunchConfig, { errors: "all", onExcessProperty: "error" })
+
+/**
+ * Reads an endpoints document and refuses identity overrides. With a manifest, it must have exactly the endpoints that
+ * the roster uses, so that a misspelt name fails here and not at the first call of a model.
+ */
+export const fromDocument = (
+  document: ManifestDocument,
+  manifest?: ExperimentManifest
+): Result.Result<EndpointLaunchConfig, ReadonlyArray<FieldReason | EndpointLaunchReason>> => {
+  const decoded = decode(plainDocument(document.root))
+  if (Result.isFailure(decoded)) return Result.fail(fieldReasons(decoded.failure.issue, document))
+  const config = decoded.success
+  const place = (path: FieldPath, part?: "key") => placeOf(document, path, part)
+  const overrides = Object.entries(config).flatMap(([endpoint, launch]) => {
+    const keys = identityOverrides(launch)
+    return keys.length === 0 ? [] : [new IdentityOverridden({ ...place([endpoint, "env"]), endpoint, keys })]
+  })
+  const used = manifest === undefined ? undefined : new Set(manifest.roster.map(({ endpoint }) => endpoint))
+  const unknown = Object.keys(config)
+    .filter((endpoint) => used !== undefined && !used.has(endpoint))
+    .map((endpoint) => new EndpointUnknown({ ...place([endpoint], "key"), endpoint }))
+  const missing = [...(used ?? [])]
+    .filter((endpoint) => !Object.hasOwn(config, endpoint))
+    .map((endpoint) => new EndpointMissing({ path: "", endpoint }))
+  const reasons = [...overrides, ...unknown, ...missing]
+  return reasons.length === 0 ? Result.succeed(config) : Result.fail(reasons)
+}

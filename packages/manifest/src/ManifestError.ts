@@ -45,12 +45,30 @@ export class ManifestError extends Schema.TaggedError<ManifestError>()("Manifest
   reason: ManifestReason,
   others: Schema.optionalKey(Schema.Array(ManifestReason))
 }) {
+  /** Wraps the reasons of a pure module, of which there is at least one. */
+  static fromReasons(
+    operation: ManifestOperation,
+    reasons: ReadonlyArray<ManifestReason>,
+    source?: string
+  ): ManifestError {
+    const [reason, ...others] = reasons
+    return new ManifestError({
+      operation,
+      reason: reason!,
+      ...(source === undefined ? {} : { source }),
+      ...(others.length === 0 ? {} : { others })
+    })
+  }
+
   override get message(): string {
-    return [this.reason, ...(this.others ?? [])]
-      .map((reason) => `${locate(reason, this.source)}${reason.message}`)
-      .join("\n")
+    const reasons = [this.reason, ...(this.others ?? [])]
+    const lines = reasons.slice(0, MAX_LINES).map((reason) => `${locate(reason, this.source)}${reason.message}`)
+    return [...lines, ...(reasons.length > MAX_LINES ? [`and ${reasons.length - MAX_LINES} more`] : [])].join("\n")
   }
 }
+
+/** How many reasons a message spells out. */
+const MAX_LINES = 10
 
 /** What stands before a reason's sentence: `file:line:column: field: `, as much of it as is known. */
 const locate = (reason: ManifestReason, source: string | undefined): string => {

@@ -19,21 +19,23 @@ const FLOAT_FIELDS: ReadonlySet<string> = new Set([
 const DATE = Symbol("date")
 
 /** The whole manifest as a plain value. Integers beyond 2^53 are rounded here; the canonical form has them exactly. */
-export const plainManifest = (root: MappingNode): unknown => plainMembers(root, "")
+export const plainManifest = (root: MappingNode): unknown =>
+  plain(root, "", (key, value, parent) => {
+    if (isFree(key, parent)) return freeValue(value)
+    return FLOAT_FIELDS.has(key) ? floatOf(value) : undefined
+  })
 
-const plainMembers = (node: DocumentNode, parent: string): unknown =>
-  Object.fromEntries(members(node).map(([key, value]) => [key, plainMember(key, value, parent)]))
-
-const plainMember = (key: string, value: DocumentNode, parent: string): unknown => {
-  if (isFree(parent, key)) return freeValue(value)
-  return (FLOAT_FIELDS.has(key) ? floatOf(value) : undefined) ?? plain(value, key)
-}
+/** A document that has neither float fields nor free mappings as a plain value. */
+export const plainDocument = (root: MappingNode): unknown => plain(root, "", () => undefined)
 
 /** The two free mappings: `metadata` of the manifest, and `extra` of a generation. */
-const isFree = (parent: string, key: string): boolean =>
+const isFree = (key: string, parent: string): boolean =>
   (parent === "" && key === "metadata") || (parent === "generation" && key === "extra")
 
-const plain = (node: DocumentNode, key: string): unknown => {
+/** Reads a member that has a reading of its own; `undefined` for the others. */
+type Special = (key: string, value: DocumentNode, parent: string) => unknown
+
+const plain = (node: DocumentNode, parent: string, special: Special): unknown => {
   switch (node._tag) {
     case "Null":
       return null
@@ -42,9 +44,11 @@ const plain = (node: DocumentNode, key: string): unknown => {
     case "Timestamp":
       return DATE
     case "Sequence":
-      return node.items.map((item) => plain(item, key))
+      return node.items.map((item) => plain(item, parent, special))
     case "Mapping":
-      return plainMembers(node, key)
+      return Object.fromEntries(
+        members(node).map(([key, value]) => [key, special(key, value, parent) ?? plain(value, key, special)])
+      )
     default:
       return node.value
   }
