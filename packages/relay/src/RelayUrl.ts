@@ -68,8 +68,8 @@ const split = (
 > => {
   const parsed = URL.parse(url)
   const scheme = schemes.find((scheme) => parsed?.protocol === `${scheme}:`)
-  if (parsed === null || scheme === undefined || parsed.hostname === "" || parsed.search !== "" || parsed.hash !== "")
-    return Result.fail(new RelayUrlInvalid({ url: withoutUserInfo(url), expected }))
+  const isPlain = parsed !== null && parsed.hostname !== "" && !/[?#@]/.test(url)
+  if (!isPlain || scheme === undefined) return Result.fail(new RelayUrlInvalid({ url: withoutUserInfo(url), expected }))
   const rest = url
     .trim()
     .replace(/^[a-z]+:\/\//i, "")
