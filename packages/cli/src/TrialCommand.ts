@@ -26,6 +26,7 @@ export const execute = Effect.fn("TrialCommand.execute")(
     const output = yield* Output
     const prepared = yield* prepare(request, process.execPath)
     const { condition } = prepared
+    const redactor = Redaction.make(prepared.secrets)
     yield* Effect.forEach(condition.warnings, (warning) =>
       output.writeError(`${Failure.warningLine(warning, condition.source, output.style)}\n`)
     )
@@ -35,7 +36,7 @@ export const execute = Effect.fn("TrialCommand.execute")(
         {
           json: options.json,
           directory: prepared.directory,
-          scrub: Redaction.make(prepared.secrets).redact,
+          scrub: (text) => Redaction.apply(redactor, text),
           leftovers: leftovers(prepared, request.relay)
         }
       )

@@ -4,8 +4,9 @@ import { ApiKeyMissing, ProvisioningError, ProvisioningReason } from "@buzz-orch
 import { RelayError, RelayReason, RelayUnreachable } from "@buzz-orchestra/relay/RelayError"
 import { AgentsDied, RuntimeLaunchError, RuntimeLaunchReason } from "@buzz-orchestra/runtime/RuntimeLaunchError"
 import { OUTCOMES } from "@buzz-orchestra/runtime/TrialEvent"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Effect, FileSystem, Path, Schema } from "effect"
 import { ApiKeyVariablesMissing, CommandError, CommandReason } from "../src/CommandError.ts"
 import { BUG, ofSignal, OUTCOME_CODES, type Reason, REASON_CODES, USAGE } from "../src/ExitCode.ts"
 import { fromError, isKnown, lines, renderReason } from "../src/Failure.ts"
@@ -152,4 +153,30 @@ describe("isKnown", () => {
     assert.isFalse(isKnown(new TypeError("x is not a function")))
     assert.isFalse(isKnown("text"))
   })
+})
+
+describe("the README", () => {
+  it.live("lists every exit code with its meaning", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const readme = yield* fs.readFileString(yield* path.fromFileUrl(new URL("../README.md", import.meta.url)))
+      const expected = [
+        ...Object.entries(OUTCOME_CODES).map(([outcome, code]) => ({ code, meaning: `outcome \`${outcome}\`` })),
+        ...Object.entries(REASON_CODES).map(([reason, code]) => ({ code, meaning: `\`${reason}\`` })),
+        { code: BUG, meaning: "a bug of this command" },
+        ...(["SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM"] as const).map((signal) => ({
+          code: ofSignal(signal),
+          meaning: `stopped by ${signal}`
+        }))
+      ]
+        .toSorted((a, b) => a.code - b.code)
+        .map(({ code, meaning }) => `| ${code} | ${meaning} |`)
+      const rows = readme.split("\n").filter((line) => /^\| \d+ /.test(line))
+      assert.deepStrictEqual(
+        rows.map((line) => line.replaceAll(/ +/g, " ")),
+        expected
+      )
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
 })
