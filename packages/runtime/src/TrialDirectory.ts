@@ -10,7 +10,11 @@ export interface TrialDirectory {
   /** Where a file of this name lies. */
   at(name: string): string
   /** Writes a file whole; `mode` is octal, default `0o644`. */
-  write(name: string, content: string, options?: { readonly mode?: number }): Effect.Effect<void, PlatformError.PlatformError>
+  write(
+    name: string,
+    content: string,
+    options?: { readonly mode?: number }
+  ): Effect.Effect<void, PlatformError.PlatformError>
   /** Writes a value as JSON, indented by two, with a newline at the end. */
   writeJson(name: string, value: unknown): Effect.Effect<void, PlatformError.PlatformError>
   /** Every file in it, relative and sorted. Unfinished ones are left out. */

@@ -17,7 +17,7 @@ export interface Launch {
 export const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
- * Prints the program's pid and returns at once. The pid is the program's own, so that signals reach it; a small waiting
+ * Prints the program's pid and start time (field 22 of its stat) and returns at once. The pid is the program's own, so that signals reach it; a small waiting
  * shell stays its parent, reaps it (PID 1 of many images does not) and leaves its exit code in `<name>.exit`. The program
  * leads a session of its own where `setsid` exists, so no terminal's signals reach it. Environment variables are not here:
  * they come from the shell's environment and never stand in an argument.
@@ -38,12 +38,20 @@ pid=$( (
   wait "$pid"
   echo "$?" >${at("exit.new")} && mv ${at("exit.new")} ${at("exit")}
 ) & )
-echo "$pid"
+set --
+read -r stat 2>/dev/null </proc/"$pid"/stat && set -- \${stat##*) } && shift 19
+echo "$pid $1"
 `
 }
 
-/** The pid that `launchScript` printed; `undefined` when there is none. */
-export const parsePid = (stdout: string): number | undefined => {
-  const last = stdout.trim().split("\n").at(-1) ?? ""
-  return /^[1-9][0-9]*$/.test(last) ? Number(last) : undefined
+export interface Started {
+  readonly pid: number
+  /** `undefined` when it ended before it could be looked at. */
+  readonly startTime: string | undefined
+}
+
+/** What `launchScript` printed; `undefined` when there is no pid. */
+export const parseStarted = (stdout: string): Started | undefined => {
+  const [, pid, startTime] = /^([1-9][0-9]*)(?: ([0-9]+))?$/.exec(stdout.trim().split("\n").at(-1) ?? "") ?? []
+  return pid === undefined ? undefined : { pid: Number(pid), startTime }
 }

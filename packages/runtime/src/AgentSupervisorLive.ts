@@ -1,0 +1,172 @@
+/**
+ * `AgentSupervisor` over any environment. What the watch tells is folded into one `TeamState`; everything that is waited for
+ * is a change of it, so nothing here polls.
+ */
+import { Clock, Duration, Effect, Layer, Option, Queue, Ref, type Scope, Stream } from "effect"
+import { classify } from "./AgentSignal.ts"
+import * as AgentState from "./AgentState.ts"
+import {
+  type AgentLaunch,
+  AgentSupervisor,
+  type ProgramLaunch,
+  type StackFailure,
+  type Supervision,
+  type SupervisionOptions
+} from "./AgentSupervisor.ts"
+import type { EnvironmentError } from "./EnvironmentError.ts"
+import { EnvironmentService } from "./EnvironmentService.ts"
+import * as Deaths from "./internal/deaths.ts"
+import * as StackWatch from "./internal/stackWatch.ts"
+import * as StartProgram from "./internal/startProgram.ts"
+import * as Team from "./internal/teamKeeper.ts"
+import { AgentsNotReady, SubscriptionFailed } from "./RuntimeLaunchError.ts"
+import type { TeamState } from "./TeamState.ts"
+import type { TrialEvents } from "./TrialEvents.ts"
+
+/** An agent that announces its end is given this long to end, so that its exit code is known. */
+const ANNOUNCED_END_DEADLINE = Duration.seconds(1)
+
+type Needs = EnvironmentService | TrialEvents
+
+export const layer: Layer.Layer<AgentSupervisor, never, Needs> = Layer.effect(
+  AgentSupervisor,
+  Effect.gen(function* () {
+    const context = yield* Effect.context<Needs>()
+    const open = Effect.fn("AgentSupervisor.open")((options: SupervisionOptions) =>
+      Effect.provide(openSupervision(options), context)
+    )
+    return AgentSupervisor.of({ open })
+  })
+)
+
+const openSupervision = Effect.fnUntraced(function* (
+  options: SupervisionOptions
+): Effect.fn.Return<Supervision, EnvironmentError, Needs | Scope.Scope> {
+  const { channelId, layout, redact } = options
+  const { upload } = yield* EnvironmentService
+  const team = yield* Team.make(channelId)
+  // The watch may report a death before there is anything to tell it to.
+  const deaths = yield* Queue.unbounded<readonly [name: string, pid: number]>()
+  const watch: StackWatch.StackWatch = yield* StackWatch.open({
+    directory: layout.logs,
+    onEvent: options.onWatchEvent,
+    onLine: (name, line) => {
+      const signal = classify(line)
+      return signal === undefined ? Effect.void : team.heard(name, signal)
+    },
+    onDeath: (name, pid) => Effect.asVoid(Queue.offer(deaths, [name, pid]))
+  })
+  const starter = yield* StartProgram.make({ logs: layout.logs, team, watch, redact })
+  yield* Stream.fromQueue(deaths).pipe(
+    Stream.mapEffect(([name, pid]) => starter.conclude(name, pid), { concurrency: "unbounded" }),
+    Stream.runDrain,
+    Effect.forkScoped
+  )
+  const expecting = yield* Ref.make(false)
+  const awaitDeath = deathOf(team, starter, Ref.get(expecting), watch.lost)
+  const awaitRefusal = refusalOf(team, starter, options)
+
+  const launch = Effect.fn("AgentSupervisor.launch")(function* (agent: AgentLaunch) {
+    const { agentId, env, promptPath, systemPrompt } = agent
+    const user = agent.user === undefined ? {} : { user: agent.user }
+    yield* Effect.annotateCurrentSpan({ agentId })
+    yield* team.launched(agentId)
+    const content = new TextEncoder().encode(systemPrompt)
+    yield* upload({ content }, promptPath, {
+      mode: 0o600,
+      ...(agent.user === undefined ? {} : { owner: agent.user })
+    })
+    const program = `${layout.bin}/buzz-acp`
+    const pid = yield* starter.start({ name: agentId, program, args: [], env, ...user })
+    if ((yield* team.state).ended.get(agentId)?.pid === pid) return yield* awaitDeath
+  })
+
+  const start = Effect.fn("AgentSupervisor.start")(function* (program: ProgramLaunch) {
+    const pid = yield* starter.start(program)
+    const { name } = program
+    return {
+      pid,
+      end: starter.end(name, pid),
+      awaitLine: (pattern: RegExp) => watch.awaitLine(name, pattern),
+      lastLines: starter.lastLines(name)
+    }
+  })
+
+  const awaitReady = Effect.fn("AgentSupervisor.awaitReady")(function* (
+    agentIds: ReadonlyArray<string>,
+    within: Duration.Input
+  ) {
+    const startedAt = yield* Clock.currentTimeMillis
+    const ready = StackWatch.first(team.changes, (state) =>
+      pending(state, agentIds).length === 0 ? Option.some(undefined) : Option.none()
+    )
+    const outcome = yield* Effect.timeoutOption(Effect.raceAllFirst([ready, awaitDeath, awaitRefusal]), within)
+    if (Option.isSome(outcome)) return
+    const elapsedMillis = (yield* Clock.currentTimeMillis) - startedAt
+    const late = yield* Effect.forEach(pending(yield* team.state, agentIds).toSorted(), (agentId) =>
+      Effect.map(starter.lastLines(agentId), (lastLines) => ({ agentId, lastLines }))
+    )
+    const configuredMillis = Duration.toMillis(Duration.fromInputUnsafe(within))
+    return yield* new AgentsNotReady({ channelId, deadline: { configuredMillis, elapsedMillis }, agents: late })
+  })
+
+  return {
+    launch,
+    start,
+    awaitReady,
+    awaitDeath,
+    awaitRefusal,
+    state: team.state,
+    changes: team.changes,
+    noticed: team.noticed,
+    expectEnds: Ref.set(expecting, true),
+    caughtUp: watch.caughtUp,
+    pids: starter.pids
+  }
+})
+
+const pending = (state: TeamState, agentIds: ReadonlyArray<string>): ReadonlyArray<string> =>
+  agentIds.filter((agentId) => {
+    const known = state.agents.get(agentId)
+    return known === undefined || !AgentState.isReady(known.state)
+  })
+
+const deathOf = (
+  team: Team.TeamKeeper,
+  starter: StartProgram.Starter,
+  expecting: Effect.Effect<boolean>,
+  lost: Effect.Effect<never, EnvironmentError>
+): Effect.Effect<never, StackFailure> =>
+  Effect.gen(function* () {
+    const anyDead = StackWatch.first(team.changes, (state) =>
+      Deaths.dead(state).length > 0 ? Option.some(state) : Option.none()
+    )
+    yield* Effect.raceFirst(anyDead, lost)
+    const allEnded = StackWatch.first(team.changes, (state) =>
+      Deaths.dead(state).every((name) => state.ended.has(name)) ? Option.some(state) : Option.none()
+    )
+    yield* Effect.timeoutOption(allEnded, ANNOUNCED_END_DEADLINE)
+    if (yield* expecting) return yield* Effect.never
+    const state = yield* team.state
+    const names = Deaths.dead(state)
+    const said = yield* Effect.forEach(names, (name) =>
+      Effect.map(starter.lastLines(name), (lines) => [name, lines] as const)
+    )
+    return yield* Deaths.reasonOf(state, names, new Map(said), yield* Clock.currentTimeMillis)
+  })
+
+const refusalOf = (
+  team: Team.TeamKeeper,
+  starter: StartProgram.Starter,
+  { channelId, redact }: SupervisionOptions
+): Effect.Effect<never, SubscriptionFailed> =>
+  Effect.gen(function* () {
+    const { agentId, refusal } = yield* StackWatch.first(team.changes, (state) => {
+      const [found] = [...state.agents].flatMap(([agentId, { refusal }]) =>
+        refusal === undefined ? [] : [{ agentId, refusal }]
+      )
+      return Option.fromUndefinedOr(found)
+    })
+    const lastLines = yield* starter.lastLines(agentId)
+    return yield* new SubscriptionFailed({ agentId, channelId, said: redact(refusal), lastLines })
+  })

@@ -1,0 +1,219 @@
+/**
+ * `StackInstaller` over any environment. Needs nothing there but a shell: digests are computed by whatever the image has,
+ * and by reading the files back when it has nothing.
+ */
+import { Effect, FileSystem, Layer, Path, type PlatformError } from "effect"
+import { EnvironmentError, TransferFailed } from "./EnvironmentError.ts"
+import { EnvironmentService } from "./EnvironmentService.ts"
+import { ELF_HEAD_BYTES, elfMachine } from "./internal/elfMachine.ts"
+import { quote } from "./internal/launchScript.ts"
+import { rootCertificatesPem } from "./internal/rootCertificates.ts"
+import { sha256 } from "./internal/sha256.ts"
+import { DEFAULT_LAYOUT, type Layout, layoutAt } from "./Layout.ts"
+import {
+  ArchitectureMismatch,
+  BashMissing,
+  BinaryMissing,
+  CaBundleMissing,
+  DigestDiffers,
+  inPhase,
+  LayoutNotWritable,
+  UploadNotThere
+} from "./RuntimeLaunchError.ts"
+import { FORWARDER, type StackFiles } from "./StackFiles.ts"
+import { type InstalledStack, StackInstaller } from "./StackInstaller.ts"
+
+/** Programs are large; more at a time only compete for the same disk. */
+const CONCURRENCY = 4
+
+/** What lies in the layout's `bin` afterwards. */
+interface Program {
+  readonly name: string
+  readonly path: string
+}
+
+type Digests = Readonly<Record<string, string>>
+
+export const layer: Layer.Layer<StackInstaller, never, EnvironmentService | FileSystem.FileSystem | Path.Path> =
+  Layer.effect(
+    StackInstaller,
+    Effect.gen(function* () {
+      const context = yield* Effect.context<EnvironmentService | FileSystem.FileSystem | Path.Path>()
+      const install = Effect.fn("StackInstaller.install")(
+        (files: StackFiles) => Effect.provide(installFiles(files), context),
+        Effect.mapError((reason) => inPhase("install")(reason))
+      )
+      return StackInstaller.of({ install })
+    })
+  )
+
+const installFiles = Effect.fnUntraced(function* (files: StackFiles) {
+  const environment = yield* EnvironmentService
+  const programs = programsOf(files)
+  yield* requirePresent(programs)
+  yield* Effect.forEach(programs, requireArchitecture, { discard: true })
+  const caBundle = yield* readCaBundle(files.caBundle)
+  const expected = yield* digestsOnHost(programs)
+
+  const layout = yield* makeLayout
+  yield* Effect.forEach(
+    programs,
+    ({ name, path }) => environment.upload({ path }, `${layout.bin}/${name}`, { mode: 0o755 }),
+    { concurrency: CONCURRENCY, discard: true }
+  )
+  yield* environment.upload({ content: caBundle }, layout.caBundle, { mode: 0o644 })
+
+  const actual = yield* digestsInside(layout, programs)
+  yield* Effect.forEach(programs, (program) => requireSame(layout, program, expected, actual), { discard: true })
+  const installed: InstalledStack = { layout, digests: actual, architecture: environment.facts.architecture }
+  return installed
+})
+
+const programsOf = (files: StackFiles): ReadonlyArray<Program> => [
+  ...Object.entries(files.programs).map(([name, path]) => ({ name, path })),
+  ...(files.forwarder === undefined ? [] : [{ name: FORWARDER, path: files.forwarder }])
+]
+
+const requirePresent = Effect.fnUntraced(function* (programs: ReadonlyArray<Program>) {
+  const fs = yield* FileSystem.FileSystem
+  const missing = yield* Effect.filter(programs, ({ path }) =>
+    fs.stat(path).pipe(
+      Effect.map((info) => info.type !== "File"),
+      Effect.orElseSucceed(() => true)
+    )
+  )
+  if (missing.length === 0) return
+  // All at once, so that nobody mends them one run at a time.
+  return yield* new BinaryMissing({
+    name: missing.map(({ name }) => name).join(", "),
+    path: missing.map(({ path }) => path).join(", ")
+  })
+})
+
+const requireArchitecture = Effect.fnUntraced(function* ({ name, path }: Program) {
+  const { facts } = yield* EnvironmentService
+  const fs = yield* FileSystem.FileSystem
+  const head = yield* Effect.scoped(
+    Effect.gen(function* () {
+      const file = yield* fs.open(path)
+      const buffer = new Uint8Array(ELF_HEAD_BYTES)
+      return buffer.subarray(0, yield* file.read(buffer))
+    })
+  ).pipe(unreadable({ name, path }))
+  const actual = elfMachine(head)
+  if (actual !== undefined && actual !== facts.architecture)
+    return yield* new ArchitectureMismatch({
+      environment: facts.name,
+      name,
+      path,
+      expected: facts.architecture,
+      actual
+    })
+})
+
+const unreadable =
+  ({ name, path }: Program) =>
+  <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>): Effect.Effect<A, BinaryMissing, R> =>
+    Effect.mapError(effect, () => new BinaryMissing({ name, path }))
+
+const readCaBundle = Effect.fnUntraced(function* (path: string | undefined) {
+  if (path === undefined) return new TextEncoder().encode(rootCertificatesPem())
+  const fs = yield* FileSystem.FileSystem
+  return yield* Effect.mapError(fs.readFile(path), (cause) => new CaBundleMissing({ path, detail: cause.message }))
+})
+
+const digestsOnHost = Effect.fnUntraced(function* (programs: ReadonlyArray<Program>) {
+  const fs = yield* FileSystem.FileSystem
+  const entries = yield* Effect.forEach(
+    programs,
+    (program) =>
+      Effect.map(unreadable(program)(sha256(fs.stream(program.path))), (digest) => [program.name, digest] as const),
+    { concurrency: CONCURRENCY }
+  )
+  return Object.fromEntries(entries) as Digests
+})
+
+/** The first root that can be written. Logs of an earlier trial are removed: they would be read as this one's. */
+const makeLayout = Effect.gen(function* () {
+  const { exec, facts } = yield* EnvironmentService
+  const roots = [DEFAULT_LAYOUT.root, `${facts.homeDirectory}/.buzz`]
+  let detail = ""
+  for (const root of roots) {
+    const layout = layoutAt(root)
+    const directories = [layout.bin, layout.prompts, layout.logs].map(quote)
+    const logs = quote(layout.logs)
+    const result = yield* exec(
+      `mkdir -p ${directories.join(" ")} && ${directories.map((path) => `[ -w ${path} ]`).join(" && ")} && ` +
+        `rm -f ${logs}/*.log ${logs}/*.pid ${logs}/*.exit && { command -v bash >/dev/null 2>&1 || echo no bash; }`
+    )
+    if (result.exitCode === 0) {
+      if (result.stdout.includes("no bash")) return yield* new BashMissing({ environment: facts.name })
+      return layout
+    }
+    detail = result.stderr.trim() || `exit code ${result.exitCode}`
+  }
+  return yield* new LayoutNotWritable({ environment: facts.name, roots, detail })
+})
+
+/** By `sha256sum`, else by `openssl`, else here: not every image has either. */
+const digestsInside = Effect.fnUntraced(function* (layout: Layout, programs: ReadonlyArray<Program>) {
+  const { exec } = yield* EnvironmentService
+  const names = programs.map(({ name }) => quote(name)).join(" ")
+  const result = yield* exec(
+    `cd ${quote(layout.bin)} || exit 1
+if command -v sha256sum >/dev/null 2>&1; then sha256sum ${names}
+elif command -v openssl >/dev/null 2>&1; then openssl dgst -sha256 -r ${names}
+else exit 127; fi`
+  )
+  return result.exitCode === 127 ? yield* digestsReadBack(layout, programs) : parseDigests(result.stdout)
+})
+
+const digestsReadBack = Effect.fnUntraced(
+  function* (layout: Layout, programs: ReadonlyArray<Program>) {
+    const { download, facts } = yield* EnvironmentService
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const directory = yield* Effect.mapError(
+      fs.makeTempDirectoryScoped(),
+      ({ message }) =>
+        new EnvironmentError({
+          operation: "StackInstaller.install",
+          reason: new TransferFailed({
+            environment: facts.name,
+            direction: "download",
+            path: layout.bin,
+            detail: message
+          })
+        })
+    )
+    const entries = yield* Effect.forEach(programs, ({ name }) => {
+      const inside = `${layout.bin}/${name}`
+      const copy = path.join(directory, "program")
+      return download(inside, copy).pipe(
+        Effect.andThen(sha256(fs.stream(copy))),
+        Effect.catchTag("PlatformError", () => new UploadNotThere({ environment: facts.name, path: inside })),
+        Effect.map((digest) => [name, digest] as const)
+      )
+    })
+    return Object.fromEntries(entries) as Digests
+  },
+  (effect) => Effect.scoped(effect)
+)
+
+/** Lines of `sha256sum` and of `openssl dgst -r`: digest, space, space or `*`, name. */
+const parseDigests = (stdout: string): Digests =>
+  Object.fromEntries(
+    stdout.split("\n").flatMap((line) => {
+      const [, digest, name] = /^([0-9a-f]{64}) [ *](.+)$/.exec(line) ?? []
+      return digest === undefined || name === undefined ? [] : [[name, digest]]
+    })
+  )
+
+const requireSame = Effect.fnUntraced(function* (layout: Layout, program: Program, expected: Digests, actual: Digests) {
+  const { facts } = yield* EnvironmentService
+  const path = `${layout.bin}/${program.name}`
+  const [wanted, found] = [expected[program.name], actual[program.name]]
+  if (found === undefined) return yield* new UploadNotThere({ environment: facts.name, path })
+  if (wanted !== undefined && wanted !== found)
+    return yield* new DigestDiffers({ environment: facts.name, path, expected: wanted, actual: found })
+})

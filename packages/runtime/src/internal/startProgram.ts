@@ -1,0 +1,141 @@
+/**
+ * Starts one program of the stack under a scope, confirmed by the watch, and ends it with the scope.
+ */
+import { Clock, Duration, Effect, Option, Ref, type Scope } from "effect"
+import type { AgentNotLaunched as Refusal } from "../RuntimeLaunchError.ts"
+import type { EnvironmentError } from "../EnvironmentError.ts"
+import { EnvironmentService, type EnvironmentVariables } from "../EnvironmentService.ts"
+import { AgentNotLaunched } from "../RuntimeLaunchError.ts"
+import type { ProgramEnd } from "../TeamState.ts"
+import { couldNotStart, parseExitStatus } from "./exitStatus.ts"
+import { launchScript, parseStarted, quote, type Started } from "./launchScript.ts"
+import { first, type StackWatch } from "./stackWatch.ts"
+import { exitScript, stopScript } from "./stopScript.ts"
+import type { TeamKeeper } from "./teamKeeper.ts"
+
+/** Starting a program takes milliseconds; an environment that cannot do it in this time will not. */
+const START_TIME_LIMIT = Duration.seconds(20)
+/** The watch reports a new process within a round or two; this long without it means that it never will. */
+const SIGHTING_DEADLINE = Duration.seconds(10)
+/** How long a program may take to end after TERM. */
+const STOP_GRACE_MILLIS = 2000
+/** Last words are worth waiting for, but not for long. */
+const LAST_WORDS_DEADLINE = Duration.seconds(1)
+
+export interface StartOptions {
+  readonly name: string
+  readonly program: string
+  readonly args: ReadonlyArray<string>
+  readonly env?: EnvironmentVariables
+  readonly user?: string
+}
+
+export interface Starter {
+  /** Returns once the watch has seen the process; a program that could not be executed is a refusal. */
+  start(options: StartOptions): Effect.Effect<number, Refusal | EnvironmentError, Scope.Scope>
+  /** Succeeds when the process has ended. */
+  end(name: string, pid: number): Effect.Effect<ProgramEnd, EnvironmentError>
+  /** To be told of each death that the watch reports. */
+  conclude(name: string, pid: number): Effect.Effect<void>
+  /** What a program said last, redacted. */
+  lastLines(name: string): Effect.Effect<ReadonlyArray<string>>
+  /** The pid of each started program. */
+  readonly pids: Effect.Effect<ReadonlyMap<string, number>>
+}
+
+export const make = Effect.fnUntraced(function* (options: {
+  readonly logs: string
+  readonly team: TeamKeeper
+  readonly watch: StackWatch
+  readonly redact: (text: string) => string
+}): Effect.fn.Return<Starter, never, EnvironmentService> {
+  const { exec } = yield* EnvironmentService
+  const { logs, redact, team, watch } = options
+  const pids = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
+
+  const lastLines = (name: string) => Effect.map(watch.lastLines(name), (lines) => lines.map(redact))
+
+  const conclude = Effect.fnUntraced(function* (name: string, pid: number) {
+    const at = yield* Clock.currentTimeMillis
+    const status = exec(exitScript(quote(`${logs}/${name}.exit`))).pipe(
+      Effect.map(({ stdout }) => parseExitStatus(stdout)),
+      Effect.orElseSucceed(() => parseExitStatus(""))
+    )
+    const words = Effect.ignore(Effect.timeoutOption(watch.caughtUp, LAST_WORDS_DEADLINE))
+    const [ended] = yield* Effect.all([status, words], { concurrency: "unbounded" })
+    const current = (yield* Ref.get(pids)).get(name)
+    if (current === undefined || current === pid) yield* team.ended(name, { pid, at, ...ended })
+  })
+
+  const end = (name: string, pid: number) =>
+    Effect.raceFirst(
+      first(team.changes, ({ ended }) => {
+        const end = ended.get(name)
+        return end?.pid === pid ? Option.some(end) : Option.none()
+      }),
+      watch.lost
+    )
+
+  const refused = Effect.fnUntraced(function* (name: string, failure: Failure) {
+    const refusal = { exitCode: undefined, ...failure, agentId: name, lastLines: yield* lastLines(name) }
+    return yield* new AgentNotLaunched(refusal)
+  })
+
+  const stop = Effect.fnUntraced(function* (name: string, started: Started) {
+    const sighting = yield* watch.find(name, started.pid)
+    const startTime = started.startTime ?? sighting?.startTime
+    if (sighting?.alive === false || startTime === undefined) return
+    const script = stopScript({ pid: started.pid, startTime, graceMillis: STOP_GRACE_MILLIS })
+    yield* Effect.ignore(exec(script), { log: true })
+  })
+
+  /** Not interruptible between the start and the finalizer that ends what was started. */
+  const begin = (program: StartOptions) =>
+    Effect.uninterruptible(
+      Effect.gen(function* () {
+        const { env, name, user } = program
+        const result = yield* exec(launchScript({ ...program, logs }), {
+          timeLimit: START_TIME_LIMIT,
+          ...(env === undefined ? {} : { env }),
+          ...(user === undefined ? {} : { user })
+        })
+        const started = parseStarted(result.stdout)
+        if (started === undefined) {
+          const detail = redact(result.stderr.trim()) || "its launch printed no pid"
+          return yield* refused(name, { why: "no-pid", detail, exitCode: result.exitCode })
+        }
+        yield* Ref.update(pids, (all) => new Map([...all, [name, started.pid]]))
+        yield* Effect.addFinalizer(() => stop(name, started))
+        return started.pid
+      })
+    )
+
+  const start = Effect.fnUntraced(function* (program: StartOptions) {
+    const { name } = program
+    yield* watch.reset(name)
+    yield* team.restarted(name)
+    yield* Ref.update(pids, (all) => new Map([...all].filter(([other]) => other !== name)))
+    const pid = yield* begin(program)
+    const sighting = yield* Effect.timeoutOption(watch.sighting(name, pid), SIGHTING_DEADLINE)
+    if (Option.isNone(sighting)) {
+      return yield* refused(name, { why: "no-pid", detail: `the watch never saw its process ${pid}` })
+    }
+    if (sighting.value.alive) return pid
+    const { exitCode } = yield* end(name, pid)
+    if (couldNotStart(exitCode)) return yield* refused(name, { ...whyNot(yield* lastLines(name)), exitCode })
+    return pid
+  })
+
+  return { start, end, conclude, lastLines, pids: Ref.get(pids) }
+})
+
+type Failure = Pick<Refusal, "why" | "detail"> & { readonly exitCode?: number | undefined }
+
+/** What a shell said when it could not execute a program. */
+const whyNot = (lines: ReadonlyArray<string>): Failure => {
+  const detail = lines.at(-1) ?? "the shell could not execute it"
+  if (/argument list too long/i.test(detail)) return { why: "too-big", detail }
+  // A missing loader is reported as a missing file, although the program is there.
+  if (/exec format error|not found|no such file/i.test(detail)) return { why: "exec-format", detail }
+  return { why: "refused", detail }
+}

@@ -1,0 +1,67 @@
+/**
+ * Keeps the `TeamState` of one trial and tells `TrialEvents` what changed in it.
+ */
+import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
+import { Clock, Effect, type Stream, SubscriptionRef } from "effect"
+import type { AgentSignal } from "../AgentSignal.ts"
+import * as AgentState from "../AgentState.ts"
+import * as TeamState from "../TeamState.ts"
+import { TrialEvents } from "../TrialEvents.ts"
+import * as Usage from "../Usage.ts"
+
+export interface TeamKeeper {
+  readonly state: Effect.Effect<TeamState.TeamState>
+  readonly changes: Stream.Stream<TeamState.TeamState>
+  launched(agentId: string): Effect.Effect<void>
+  restarted(name: string): Effect.Effect<void>
+  heard(agentId: string, signal: AgentSignal): Effect.Effect<void>
+  noticed(
+    event: NostrEvent,
+    agents: ReadonlyArray<{ readonly agentId: string; readonly pubkey: string }>
+  ): Effect.Effect<void>
+  ended(name: string, end: TeamState.ProgramEnd): Effect.Effect<void>
+}
+
+/** A team that nobody belongs to yet. Its agents will listen to `channelId`. */
+export const make = Effect.fnUntraced(function* (channelId: string): Effect.fn.Return<TeamKeeper, never, TrialEvents> {
+  const events = yield* TrialEvents
+  const ref = yield* SubscriptionRef.make(TeamState.initial)
+
+  /** Applies a change; subscribers hear of it only when it is one. */
+  const change = Effect.fnUntraced(function* (
+    f: (team: TeamState.TeamState, nowMillis: number) => TeamState.TeamState,
+    agentId?: string
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    const before = yield* SubscriptionRef.get(ref)
+    const after = f(before, now)
+    if (after === before) return
+    yield* SubscriptionRef.set(ref, after)
+    if (agentId !== undefined) yield* tell(agentId, before.agents.get(agentId), after.agents.get(agentId), now)
+  })
+
+  const tell = Effect.fnUntraced(function* (
+    agentId: string,
+    before: TeamState.AgentKnown | undefined,
+    after: TeamState.AgentKnown | undefined,
+    now: number
+  ) {
+    if (after === undefined) return
+    if (before?.state !== after.state)
+      yield* events.publish({ _tag: "AgentChanged", agentId, view: AgentState.toView(after.state, now) })
+    const totals = before?.usage === after.usage ? undefined : Usage.totals(after.usage)
+    if (totals === undefined) return
+    const { cachedTokens, inputTokens, outputTokens } = totals
+    yield* events.publish({ _tag: "UsageSeen", agentId, inputTokens, outputTokens, cachedTokens })
+  })
+
+  return {
+    state: SubscriptionRef.get(ref),
+    changes: SubscriptionRef.changes(ref),
+    launched: (agentId) => change((team, now) => TeamState.launched(team, agentId, channelId, now), agentId),
+    restarted: (name) => change((team) => TeamState.restarted(team, name)),
+    heard: (agentId, signal) => change((team, now) => TeamState.heard(team, agentId, signal, now), agentId),
+    noticed: (event, agents) => change((team) => TeamState.noticed(team, event, agents)),
+    ended: (name, end) => change((team) => TeamState.ended(team, name, end), name)
+  }
+})
