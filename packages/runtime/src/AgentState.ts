@@ -74,7 +74,7 @@ export const transition = (before: AgentState, event: AgentEvent, nowMillis: num
     case "Subscribed":
       return state._tag === "Starting" && event.channelId === state.channelId ? { ...enter, _tag: "Ready" } : state
     case "TurnStarted":
-      return { ...enter, _tag: "InTurn", starts: state.starts + 1, ends: closed(state) }
+      return { ...enter, _tag: "InTurn", starts: closed(state) + 1, ends: closed(state) }
     case "TurnEnded":
       return event.stop === "cancelled"
         ? { ...enter, _tag: "Requeued", detail: "its turn was cancelled", ends: failed(state) }
