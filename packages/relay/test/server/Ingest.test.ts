@@ -23,18 +23,31 @@ const relayWithChannels = () => {
 
 const inOther = (...tags: ReadonlyArray<Tag>): ReadonlyArray<Tag> => [["h", OTHER_CHANNEL], ...tags]
 
+const reply = (parent: string, root?: string, h = CHANNEL): Draft => ({
+  kind: 9,
+  content: "re",
+  tags: [["h", h], ...(root === undefined ? [] : [["e", root, "", "root"] satisfies Tag]), ["e", parent, "", "reply"]]
+})
+
+const moderate = (id: string): Draft => ({
+  kind: 9005,
+  tags: [
+    ["h", CHANNEL],
+    ["e", id]
+  ]
+})
+
+const archived = (value: string): Draft => ({
+  kind: 9002,
+  tags: [
+    ["h", CHANNEL],
+    ["archived", value]
+  ]
+})
+
 describe("Ingest", () => {
   it("refuses with the relay's texts", () => {
     const { first, relay } = relayWithChannels()
-    const reply = (parent: string, root?: string, h = CHANNEL): Draft => ({
-      kind: 9,
-      content: "re",
-      tags: [
-        ["h", h],
-        ...(root === undefined ? [] : [["e", root, "", "root"] satisfies Tag]),
-        ["e", parent, "", "reply"]
-      ]
-    })
     const second = relay.must(bob, reply(first.id))
     const note = relay.must(ada, { kind: 1, content: "global" })
     const elsewhere = relay.must(ada, { kind: 9, content: "x", tags: inOther() })
@@ -271,13 +284,6 @@ describe("Ingest", () => {
   it("lets an owner delete a member's message, but nobody the relay's own word", () => {
     const { relay } = relayWithChannels()
     const spam = relay.must(bob, message("spam"))
-    const moderate = (id: string): Draft => ({
-      kind: 9005,
-      tags: [
-        ["h", CHANNEL],
-        ["e", id]
-      ]
-    })
     const [state] = relay.query(ada, { kinds: [39_002], "#h": [CHANNEL] })
     assert.strictEqual(relay.say(ada, moderate(state?.id ?? "")), "invalid: target event not found")
     relay.must(ada, moderate(spam.id))
@@ -301,13 +307,6 @@ describe("Ingest", () => {
 
   it("takes nothing into an archived channel until it is unarchived", () => {
     const { relay } = relayWithChannels()
-    const archived = (value: string): Draft => ({
-      kind: 9002,
-      tags: [
-        ["h", CHANNEL],
-        ["archived", value]
-      ]
-    })
     relay.must(ada, archived("true"))
     assert.strictEqual(relay.say(bob, message("hi")), "invalid: channel is archived")
     assert.strictEqual(relay.say(ada, { ...archived("true"), created_at: NOW + 1 }), "invalid: channel is archived")
