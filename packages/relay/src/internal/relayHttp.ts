@@ -59,9 +59,8 @@ export const make = Effect.fnUntraced(function* (options: RelayHttpOptions) {
         duration: options.timeout,
         orElse: () => Effect.fail(unreachable(base, `no answer within ${Duration.format(options.timeout)}`))
       }),
-      // The headers are credentials: none of them belongs into a span, and no trace header to the relay.
-      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-      Effect.provideService(Headers.CurrentRedactedNames, [/.*/])
+      // A span of the request would hold its headers, which are credentials, and send a trace header to the relay.
+      Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
     )
     return yield* Effect.fromResult(Reply.jsonOf(asked, reply))
   })
