@@ -1,0 +1,107 @@
+/**
+ * The open shells of an environment, by user. A shell is used by one caller at a time and used again only if it is clean.
+ */
+import { Effect, Exit, Option, Scope, Semaphore } from "effect"
+import { CommandNotRun, EnvironmentError } from "../EnvironmentError.ts"
+import type { ShellHost } from "../Shell.ts"
+import { openSession, SessionFailure, type ShellSession } from "./shellSession.ts"
+
+interface PooledSession extends ShellSession {
+  readonly user: string | undefined
+  readonly close: Effect.Effect<void>
+}
+
+export interface ShellPool {
+  /**
+   * Lends a shell of `user` for one `start`. When `use` has ended the shell goes back once it is free; one that is not free
+   * in time is closed. Waiting for a shell can be interrupted; opening one cannot, but is bounded.
+   */
+  readonly use: <A, E>(
+    user: string | undefined,
+    use: (session: ShellSession) => Effect.Effect<A, E>
+  ) => Effect.Effect<A, E | SessionFailure | EnvironmentError>
+}
+
+/** Idle shells kept per user; the rest of a burst is closed. */
+const KEEP_IDLE = 2
+
+/** Until a shell must have answered for the first time. */
+const OPEN_LIMIT = "15 seconds"
+
+/** Until a shell whose command has ended must be free. */
+const FREE_LIMIT = "2 seconds"
+
+/** At most `limit` shells are in use at once; the scope closes all. */
+export const makeShellPool = Effect.fnUntraced(function* (
+  host: ShellHost,
+  limit: number
+): Effect.fn.Return<ShellPool, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  const permits = yield* Semaphore.make(limit)
+  const idle = new Map<string | undefined, Array<PooledSession>>()
+
+  const open = Effect.fnUntraced(function* (user: string | undefined) {
+    const own = yield* Scope.fork(scope)
+    const session = yield* host.open(user).pipe(
+      Effect.flatMap(openSession),
+      Effect.timeoutOrElse({ duration: OPEN_LIMIT, orElse: () => Effect.fail(silent(host)) }),
+      Scope.provide(own),
+      Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
+    )
+    return { ...session, user, close: Scope.close(own, Exit.void) }
+  })
+
+  const take = Effect.fnUntraced(function* (user: string | undefined) {
+    const sessions = idle.get(user) ?? []
+    for (let session = sessions.pop(); session !== undefined; session = sessions.pop()) {
+      if (!session.isDead()) return session
+      yield* Effect.forkIn(session.close, scope)
+    }
+    return yield* open(user)
+  })
+
+  const give = Effect.fnUntraced(function* (session: PooledSession, free: Option.Option<boolean>) {
+    const sessions = idle.get(session.user) ?? []
+    idle.set(session.user, sessions)
+    const clean = !session.isDead() && Option.getOrElse(free, () => false)
+    if (clean && sessions.length < KEEP_IDLE) return void sessions.push(session)
+    // Held by a process left behind: it stays open, so that nothing of that process's output is refused.
+    if (!session.isDead() && Option.isSome(free) && !free.value) return
+    yield* Effect.forkIn(session.close, scope)
+  })
+
+  const lend = Effect.fnUntraced(function* (user: string | undefined) {
+    const session = yield* take(user)
+    let free: Effect.Effect<boolean> = Effect.succeed(true)
+    const lent: ShellSession = {
+      ...session,
+      start: (request, maxOutputBytes) => {
+        const running = session.start(request, maxOutputBytes)
+        free = running.free
+        return running
+      }
+    }
+    return { session, lent, free: Effect.suspend(() => Effect.timeoutOption(free, FREE_LIMIT)) }
+  })
+
+  const use: ShellPool["use"] = (user, body) =>
+    permits.withPermits(1)(
+      Effect.acquireUseRelease(
+        lend(user),
+        ({ lent }) => body(lent),
+        ({ free, session }) => Effect.flatMap(free, (answer) => give(session, answer))
+      )
+    )
+
+  return { use }
+})
+
+const silent = (host: ShellHost) =>
+  new EnvironmentError({
+    operation: "Shell.run",
+    reason: new CommandNotRun({
+      environment: host.environment,
+      action: "start a shell",
+      detail: `sh did not answer within ${OPEN_LIMIT}`
+    })
+  })
