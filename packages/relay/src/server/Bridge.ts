@@ -17,6 +17,7 @@ import * as ReplayWindow from "./ReplayWindow.ts"
 /** The routes of the bridge. */
 export type Path = "/events" | "/query" | "/count"
 
+/** One request to the bridge, its body read. */
 export interface Request {
   readonly path: Path
   /** The `Authorization` header. */

@@ -4,6 +4,7 @@
 import { Result } from "effect"
 import { type NostrEvent, tagValues } from "../NostrEvent.ts"
 
+/** What a member is in a channel. */
 export type Role = "owner" | "admin" | "member" | "guest" | "bot"
 
 const ROLES: ReadonlySet<string> = new Set<Role>(["owner", "admin", "member", "guest", "bot"])
@@ -11,6 +12,7 @@ const ROLES: ReadonlySet<string> = new Set<Role>(["owner", "admin", "member", "g
 /** Open channels can be read and joined by every key, private ones by their members. */
 export type Visibility = "open" | "private"
 
+/** Everything the relay knows about a channel. */
 export interface Channel {
   /** UUID, lower case. */
   readonly id: string
@@ -38,11 +40,13 @@ export const namedIn = (event: Pick<NostrEvent, "tags">): string | undefined => 
   return id !== undefined && isChannelId(id) ? id : undefined
 }
 
+/** Whether this text names a role. */
 export const isRole = (text: string): text is Role => ROLES.has(text)
 
 /** Owners and admins administer a channel. */
 export const isElevated = (role: Role | undefined): boolean => role === "owner" || role === "admin"
 
+/** The role of a key, or nothing when it is no member. */
 export const roleOf = (channel: Channel, pubkey: string): Role | undefined => channel.members.get(pubkey)
 
 /** Whether this key may read the channel and write into it. */
@@ -55,6 +59,7 @@ export const withMember = (channel: Channel, pubkey: string, role: Role): Channe
   members: new Map(channel.members).set(pubkey, role)
 })
 
+/** The channel without this member. */
 export const withoutMember = (channel: Channel, pubkey: string): Channel => ({
   ...channel,
   members: new Map([...channel.members].filter(([member]) => member !== pubkey))

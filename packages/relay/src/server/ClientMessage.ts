@@ -6,6 +6,7 @@ import { type Filter, parse as parseFilter } from "../Filter.ts"
 import { NostrEvent } from "../NostrEvent.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 
+/** One frame of a client. */
 export type ClientMessage =
   | { readonly _tag: "Event"; readonly event: NostrEvent }
   | { readonly _tag: "Auth"; readonly event: NostrEvent }

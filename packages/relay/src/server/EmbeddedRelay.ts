@@ -29,6 +29,7 @@ export interface EmbeddedRelayOptions {
   readonly clockSkewSeconds?: number
 }
 
+/** A running embedded relay: where it is and who it is. */
 export class EmbeddedRelay extends Context.Service<
   EmbeddedRelay,
   {

@@ -11,8 +11,10 @@ export type EventIndex = ReadonlyArray<ReadonlyArray<StoredEvent>>
 /** A longer run is cut in two. */
 export const MAX_RUN = 128
 
+/** No events. */
 export const empty: EventIndex = []
 
+/** With this event at its place. It must not be there already. */
 export const insert = (index: EventIndex, stored: StoredEvent): EventIndex => {
   if (index.length === 0) return [[stored]]
   const at = Math.min(runOf(index, stored), index.length - 1)

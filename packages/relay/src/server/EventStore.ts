@@ -38,6 +38,7 @@ export interface EventStore {
 /** Rows that one filter can yield at most. */
 export const MAX_ROWS = 1000
 
+/** No events. */
 export const empty: EventStore = {
   byId: HashMap.empty(),
   idByAddress: HashMap.empty(),

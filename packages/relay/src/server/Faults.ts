@@ -21,9 +21,10 @@ export interface FaultPlan {
   readonly maySend: Effect.Effect<void>
 }
 
+/** The plan that a relay follows; read when a request or connection arrives. */
 export const Faults = Context.Reference<FaultPlan>("@buzz-orchestra/relay/server/Faults", {
   defaultValue: () => ({
-    httpFault: () => Effect.void as Effect.Effect<undefined>,
+    httpFault: () => Effect.undefined,
     connectionCut: Effect.never,
     maySend: Effect.void
   })

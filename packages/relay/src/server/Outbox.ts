@@ -4,6 +4,7 @@
  */
 import { Effect, Latch, Queue } from "effect"
 
+/** The waiting frames of one connection. */
 export interface Outbox {
   /** Adds frames as one entry; `false` when there is no place left. Never waits. */
   readonly push: (frames: ReadonlyArray<string>) => boolean
@@ -16,6 +17,7 @@ export interface Outbox {
 /** Entries that an outbox holds; the real relay's number. */
 export const CAPACITY = 1000
 
+/** An empty outbox; it needs no closing. */
 export const make: Effect.Effect<Outbox> = Effect.gen(function* () {
   const queue = yield* Queue.bounded<ReadonlyArray<string>>(CAPACITY)
   const room = yield* Latch.make(true)

@@ -5,6 +5,7 @@
  */
 import type { HttpServerRequest } from "effect/http"
 
+/** The socket under one connection. */
 export interface RawSocket {
   /** Bytes that were written and not yet taken by the operating system. */
   readonly unsentBytes: () => number
@@ -12,6 +13,7 @@ export interface RawSocket {
   readonly cut: () => void
 }
 
+/** The socket under an upgrade request; it stays valid after the upgrade. */
 export const of = (request: HttpServerRequest.HttpServerRequest): RawSocket => {
   const { source } = request
   if (!isNodeRequest(source)) return { unsentBytes: () => 0, cut: () => {} }

@@ -3,6 +3,7 @@
  */
 import { Result } from "effect"
 
+/** Why an event was not taken. */
 export interface Refusal {
   /** The relay's text, as it stands in `OK` frames and in the HTTP envelope. */
   readonly message: string

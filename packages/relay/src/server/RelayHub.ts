@@ -23,6 +23,7 @@ export interface HubConnection {
   readonly mustEnd: Effect.Effect<EndReason>
 }
 
+/** The running relay, as routes and sessions use it. */
 export interface RelayHub {
   /** Opens a connection; the scope's end is its end. */
   readonly connect: Effect.Effect<HubConnection, never, Scope.Scope>

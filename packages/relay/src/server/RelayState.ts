@@ -24,6 +24,7 @@ export interface Connection {
   readonly subscriptions: ReadonlyMap<string, Subscription>
 }
 
+/** The relay at one moment. */
 export interface RelayState {
   readonly store: EventStore.EventStore
   readonly channels: HashMap.HashMap<string, Channel.Channel>
@@ -51,6 +52,7 @@ export interface RelayRules {
   readonly clockSkewSeconds: number
 }
 
+/** A relay that has just started. */
 export const empty: RelayState = {
   store: EventStore.empty,
   channels: HashMap.empty(),
@@ -66,9 +68,11 @@ export const CLOCK_SKEW_SECONDS = 900
 /** A presence that was not repeated for this long no longer holds. */
 export const PRESENCE_SECONDS = 90
 
+/** The channel with this id, also a deleted one. */
 export const channel = (state: RelayState, id: string): Channel.Channel | undefined =>
   Option.getOrUndefined(HashMap.get(state.channels, id))
 
+/** The connection with this number, while it is open. */
 export const connection = (state: RelayState, id: number): Connection | undefined =>
   Option.getOrUndefined(HashMap.get(state.connections, id))
 

@@ -7,6 +7,7 @@ import { HashSet } from "effect"
 /** An authorisation is good for 60 s before and after its time, so two minutes cover its whole life. */
 export const WINDOW_SECONDS = 120
 
+/** Used ids in two generations. */
 export interface ReplayWindow {
   readonly current: HashSet.HashSet<string>
   readonly previous: HashSet.HashSet<string>
@@ -14,6 +15,7 @@ export interface ReplayWindow {
   readonly since: number
 }
 
+/** Nothing used yet. */
 export const empty: ReplayWindow = { current: HashSet.empty(), previous: HashSet.empty(), since: 0 }
 
 /** The window with this id marked as used, or nothing when it was used before. */

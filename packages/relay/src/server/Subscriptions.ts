@@ -6,6 +6,7 @@ import { type Filter, matchesAny } from "../Filter.ts"
 import { isChannelId } from "./Channel.ts"
 import type { StoredEvent } from "./EventStore.ts"
 
+/** What one `REQ` asked for. */
 export interface Subscription {
   readonly filters: ReadonlyArray<Filter>
   /** The channel, for a subscription whose every filter names exactly this one in `#h`; absent for a global one. */
@@ -18,6 +19,7 @@ export const MAX_SUBSCRIPTIONS = 1024
 /** Filters that one subscription may have. */
 export const MAX_FILTERS = 10
 
+/** Reads the scope off the filters. */
 export const make = (filters: ReadonlyArray<Filter>): Subscription => {
   const channels = new Set(filters.map(onlyChannel))
   const [channelId] = channels

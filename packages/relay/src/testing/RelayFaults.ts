@@ -4,6 +4,7 @@
 import { Context, Deferred, Effect, Latch, Layer } from "effect"
 import { Faults, type HttpFault } from "../server/Faults.ts"
 
+/** Trouble on demand, for the relay that this layer is provided to. */
 export class RelayFaults extends Context.Service<
   RelayFaults,
   {
