@@ -6,9 +6,9 @@ import { Effect, FileSystem, Layer, Path, type PlatformError } from "effect"
 import { EnvironmentError, TransferFailed } from "./EnvironmentError.ts"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { ELF_HEAD_BYTES, elfMachine } from "./internal/elfMachine.ts"
-import { quote } from "./internal/launchScript.ts"
 import { rootCertificatesPem } from "./internal/rootCertificates.ts"
 import { sha256 } from "./internal/sha256.ts"
+import { quote } from "./internal/shellText.ts"
 import { DEFAULT_LAYOUT, type Layout, layoutAt } from "./Layout.ts"
 import {
   ArchitectureMismatch,

@@ -3,6 +3,8 @@
  * busybox and bash.
  */
 
+import { quote } from "./shellText.ts"
+
 export interface Launch {
   /** Names the files: `<name>.stdout.log`, `<name>.stderr.log`, `<name>.pid`, `<name>.exit`. */
   readonly name: string
@@ -12,9 +14,6 @@ export interface Launch {
   /** Directory of the files. */
   readonly logs: string
 }
-
-/** One word of a shell command, whatever is in it. */
-export const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
  * Prints the program's pid and start time (field 22 of its stat) and returns at once. The pid is the program's own, so that signals reach it; a small waiting

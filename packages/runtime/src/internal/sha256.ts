@@ -1,14 +1,14 @@
-/** Needs `node:crypto`: Web Crypto cannot hash a stream, and a stack's programs should not pass through memory whole. */
-import { createHash } from "node:crypto"
-import { Effect, type PlatformError, Stream } from "effect"
+/**
+ * The digest of a stream of bytes; programs of a stack are too large to pass through memory whole.
+ */
+import * as Sha256 from "@buzz-orchestra/manifest/Sha256"
+import { Effect, Stream } from "effect"
 
-/** sha256 of a stream of bytes, 64 lower-case hex digits. */
-export const sha256 = <R>(
-  bytes: Stream.Stream<Uint8Array, PlatformError.PlatformError, R>
-): Effect.Effect<string, PlatformError.PlatformError, R> =>
+/** sha256, 64 lower-case hex digits. */
+export const sha256 = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Effect.Effect<string, E, R> =>
   Effect.suspend(() => {
-    const hash = createHash("sha256")
-    return Stream.runForEach(bytes, (chunk) => Effect.sync(() => void hash.update(chunk))).pipe(
-      Effect.map(() => hash.digest("hex"))
+    const hash = Sha256.incremental()
+    return Stream.runForEach(bytes, (part) => Effect.sync(() => hash.update(part))).pipe(
+      Effect.map(() => hash.digest())
     )
   })

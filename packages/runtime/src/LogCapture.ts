@@ -1,0 +1,84 @@
+/**
+ * The logs of a trial on this machine, written as the watch reports them: a byte crosses the environment's border once.
+ * Secrets are taken out before anything lands on disk.
+ */
+import { Effect, FileSystem, Ref, Scope } from "effect"
+import * as latin1 from "./internal/latin1.ts"
+import * as Redaction from "./Redaction.ts"
+import type { WatchEvent } from "./WatchEvent.ts"
+
+export interface LogCapture {
+  /** Takes new bytes of a log; other events mean nothing here. Trouble with the disk is a warning, never a failure. */
+  write(event: WatchEvent): Effect.Effect<void>
+  /** Writes what is held back because a secret could still begin in it. Nothing is held back after the end of a line. */
+  readonly finish: Effect.Effect<void>
+  /** Bytes received of each file, before redaction. */
+  readonly received: Effect.Effect<ReadonlyMap<string, number>>
+}
+
+export interface LogCaptureOptions {
+  /** Where a log of this name lies on this machine. */
+  readonly at: (name: string) => string
+  readonly redactor: Redaction.Redactor
+  readonly warn: (detail: string) => Effect.Effect<void>
+}
+
+interface Capture {
+  readonly file: FileSystem.File | undefined
+  readonly received: number
+  /** What `Redaction.feed` holds back, one character per byte. */
+  readonly held: string
+}
+
+/** Opens no file yet. The scope closes all that are opened later. */
+export const open = Effect.fnUntraced(function* (
+  options: LogCaptureOptions
+): Effect.fn.Return<LogCapture, never, FileSystem.FileSystem | Scope.Scope> {
+  const fs = yield* FileSystem.FileSystem
+  const scope = yield* Effect.scope
+  const captures = yield* Ref.make<ReadonlyMap<string, Capture>>(new Map())
+  const keep = (name: string, capture: Capture) => Ref.update(captures, (all) => new Map([...all, [name, capture]]))
+
+  const trouble = (name: string) => (error: { readonly message: string }) =>
+    Effect.as(options.warn(`the log ${name} is not written any further: ${error.message}`), undefined)
+
+  const begin = Effect.fnUntraced(function* (name: string) {
+    const file = yield* fs.open(options.at(name), { flag: "w" }).pipe(Scope.provide(scope), Effect.catch(trouble(name)))
+    const capture: Capture = { file, received: 0, held: "" }
+    return capture
+  })
+
+  const append = Effect.fnUntraced(function* (name: string, capture: Capture, text: string) {
+    if (capture.file === undefined || text === "") return capture.file
+    return yield* capture.file.writeAll(latin1.toBytes(text)).pipe(Effect.as(capture.file), Effect.catch(trouble(name)))
+  })
+
+  const write = Effect.fnUntraced(function* (event: WatchEvent) {
+    if (event._tag !== "LogBytes") return
+    const { bytes, file: name, offset } = event
+    const capture = (yield* Ref.get(captures)).get(name) ?? (yield* begin(name))
+    if (offset > capture.received)
+      yield* options.warn(`the log ${name} lacks ${offset - capture.received} bytes at ${capture.received}`)
+    // What was reported before, as after a restart of the watch, is not written again.
+    const fresh = bytes.subarray(Math.max(0, capture.received - offset))
+    const [held, shown] = Redaction.feed(options.redactor, capture.held, latin1.toText(fresh))
+    const file = yield* append(name, capture, shown)
+    yield* keep(name, { file, held, received: Math.max(capture.received, offset + bytes.length) })
+  })
+
+  const finish = Effect.gen(function* () {
+    for (const [name, capture] of yield* Ref.get(captures)) {
+      const file = yield* append(name, capture, Redaction.apply(options.redactor, capture.held))
+      yield* keep(name, { ...capture, file, held: "" })
+    }
+  })
+
+  return {
+    write,
+    finish,
+    received: Effect.map(
+      Ref.get(captures),
+      (all) => new Map([...all].map(([name, { received }]) => [name, received] as const))
+    )
+  }
+})
