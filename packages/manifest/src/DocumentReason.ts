@@ -26,7 +26,7 @@ export class DocumentTooLarge extends Schema.TaggedError<DocumentTooLarge>()("Do
 /** The bytes, or an escape in a text, do not make Unicode text. */
 export class TextNotUnicode extends Schema.TaggedError<TextNotUnicode>()("TextNotUnicode", { ...at }) {
   override get message(): string {
-    return "the text is not valid Unicode: save the file as UTF-8 and write no half of a surrogate pair"
+    return "the text is not valid Unicode: save the file as UTF-8, and write characters themselves instead of surrogate escapes"
   }
 }
 

@@ -60,7 +60,7 @@ export const fromText = (source: string): Result.Result<ManifestDocument, Readon
     lineCounter: lines
   })
   const [document, second] = documents
-  if (document === undefined) return Result.fail([new RootNotMapping({ path: "", found: "an empty file" })])
+  if (document === undefined) return Result.fail([new RootNotMapping({ path: "", found: "nothing" })])
   const [error] = document.errors
   if (error !== undefined) {
     const place = { path: "", position: positionAt(error.pos[0]) }

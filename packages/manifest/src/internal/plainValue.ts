@@ -3,7 +3,7 @@
  */
 import { type DocumentNode, type MappingNode, members } from "../DocumentNode.ts"
 import type { FreeValue } from "../ExperimentManifest.ts"
-import { floatOf } from "./fieldNumber.ts"
+import { floatOf, integerOf } from "./fieldNumber.ts"
 
 /** The fields that hold floats. Plain text that reads as a decimal number is a number in these, and text elsewhere. */
 const FLOAT_FIELDS: ReadonlySet<string> = new Set([
@@ -15,8 +15,8 @@ const FLOAT_FIELDS: ReadonlySet<string> = new Set([
   "cache_read_rate"
 ])
 
-/** A date where the manifest has none: no schema takes it, where the same date as text would pass for text. */
-const DATE = Symbol("date")
+/** Stands for a value that no schema may take, where its JavaScript form would pass for text or an integer. */
+const UNFIT = Symbol("unfit")
 
 /** The whole manifest as a plain value. Integers beyond 2^53 are rounded here; the canonical form has them exactly. */
 export const plainManifest = (root: MappingNode): unknown =>
@@ -42,7 +42,9 @@ const plain = (node: DocumentNode, parent: string, special: Special): unknown =>
     case "Integer":
       return Number(node.value)
     case "Timestamp":
-      return DATE
+      return UNFIT
+    case "Float":
+      return integerOf(node) === undefined && Number.isInteger(node.value) ? UNFIT : node.value
     case "Sequence":
       return node.items.map((item) => plain(item, parent, special))
     case "Mapping":

@@ -160,7 +160,7 @@ export class YamlReader {
       return this.nothing(new TagRefused({ ...this.at(place), tag: `a plain \`${text}\`` }))
     }
     if (type === "str") {
-      if (!text.isWellFormed()) this.problem(new TextNotUnicode(this.at(place)))
+      if (!text.isWellFormed() || this.hasSurrogateEscape(node)) this.problem(new TextNotUnicode(this.at(place)))
       return scalar({ _tag: "Text", value: text, plain }, place.offset)
     }
     const outcome = construct(type, text)
@@ -170,6 +170,13 @@ export class YamlReader {
         ? new NumberNotFinite({ ...this.at(place), found: text })
         : new ScalarInvalid({ ...this.at(place), text, expected: outcome.expected })
     )
+  }
+
+  /** PyYAML takes each half of a pair written in escapes for a character of its own, and Python cannot encode it. */
+  private hasSurrogateEscape(node: Scalar): boolean {
+    if (node.type !== "QUOTE_DOUBLE" || !node.range) return false
+    const escapes = this.source.slice(node.range[0], node.range[1]).match(/\\(?:u.{4}|U.{8}|[^])/g) ?? []
+    return escapes.some((escape) => /^\\(?:u|U0000)d[89a-f]/i.test(escape))
   }
 
   /**
