@@ -39,7 +39,7 @@ const table = (teammates: ReadonlyArray<AgentCredential>): ReadonlyArray<string>
   "| --- | --- | --- |",
   ...teammates.map(
     ({ agentId, identity, kind, role }) =>
-      `| ${plain(agentId)} | ${plain(role === "" ? kind : role)} | ${code(identity.pubkey).replaceAll("|", "\\|")} |`
+      `| ${plain(agentId)} | ${plain(role === "" ? kind : role)} | ${cell(identity.pubkey)} |`
   )
 ]
 
@@ -50,6 +50,9 @@ const plain = (text: string): string => {
 }
 
 const ORDINARY = /^[\p{L}\p{N}](?:[\p{L}\p{N} .-]|_(?=[\p{L}\p{N}]))*$/u
+
+/** A code span for a row; a text that would end its cell from inside of one is shown as text. */
+const cell = (text: string): string => (/[\\|]/.test(text) ? plain(text) : code(text))
 
 /** A code span that holds the text, whatever backticks are in it. */
 const code = (text: string): string => {

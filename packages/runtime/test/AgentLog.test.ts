@@ -85,7 +85,7 @@ describe("AgentLog", () => {
     ({ lines }) => {
       assert.deepStrictEqual(
         read(...lines).map(({ text }) => text),
-        lines
+        [...lines]
       )
     }
   )
@@ -119,9 +119,8 @@ describe("AgentLog, text that looks like a record", () => {
   })
 
   it("is a record when it may have been written then, even by a thread that queued up late", () => {
-    const end = (millis: number) => line("pool::prompt", marker, { millis })
     for (const millis of [60_000, 60_000 - AgentLog.REORDERING_MILLIS, 3_600_000])
-      assert.deepStrictEqual(tags(read(said, end(millis))), ["Record", "Record"])
+      assert.deepStrictEqual(tags(read(said, line("pool::prompt", marker, { millis }))), ["Record", "Record"])
   })
 
   it("is never doubted after a record that holds nobody else's words", () => {

@@ -13,6 +13,10 @@ const signal = (target: string, message: string): AgentSignal | undefined => {
   return record === undefined ? undefined : classify(record)
 }
 
+const usage = (fields: string) => signal("acp::usage", `goose usage update ${fields}`)
+const counted = (input?: number, output?: number, cached?: number, sessionId = "s") =>
+  ({ _tag: "Usage", sessionId, input, output, cached }) as const
+
 /** Every marker: target, message, meaning. Texts as the programs print them. */
 const MARKERS: ReadonlyArray<readonly [target: string, message: string, meaning: AgentSignal]> = [
   ["buzz_acp", `subscribed to channel ${CHANNEL}`, { _tag: "Subscribed", channelId: CHANNEL }],
@@ -149,10 +153,6 @@ describe("AgentSignal", () => {
     const lines = read(line("acp::stream", `so I wrote\nturn complete for ${LABEL}: end_turn`))
     assert.deepStrictEqual(lines.map(classify), [undefined, undefined])
   })
-
-  const usage = (fields: string) => signal("acp::usage", `goose usage update ${fields}`)
-  const counted = (input?: number, output?: number, cached?: number, sessionId = "s") =>
-    ({ _tag: "Usage", sessionId, input, output, cached }) as const
 
   it.each([
     ["session_id=s input=12 output=3 cached=4", counted(12, 3, 4)],

@@ -85,6 +85,8 @@ truncated            ·         ·         ·         ·         ·         ·  
 const after = (events: ReadonlyArray<AgentState.AgentEvent>, now = 0) =>
   events.reduce((state, event) => AgentState.transition(state, event, now), AgentState.initial(CHANNEL, 0))
 
+const view = (tag: Tag, now = 5) => AgentState.toView(after(PATHS[tag]), now)
+
 const rows = TABLE.trim()
   .split("\n")
   .slice(1)
@@ -141,7 +143,6 @@ describe("AgentState", () => {
   })
 
   it("shows a person what it does", () => {
-    const view = (tag: Tag, now = 5) => AgentState.toView(after(PATHS[tag]), now)
     assert.deepStrictEqual(view("Starting"), { _tag: "Starting" })
     assert.deepStrictEqual(view("Ready"), { _tag: "Ready" })
     assert.deepStrictEqual(view("InTurn"), { _tag: "InTurn", turn: 1, sinceMillis: 0 })

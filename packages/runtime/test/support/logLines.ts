@@ -18,11 +18,11 @@ export const line = (target: string, message: string, options: { level?: LogLeve
   `${timestamp(options.millis ?? 0)} ${(options.level ?? "INFO").padStart(5)} ${target}: ${message}`
 
 /** The same as `buzz-acp` prints it without `NO_COLOR`. */
-export const coloured = (target: string, message: string): string => {
-  const dim = (text: string) => `\u001B[2m${text}\u001B[0m`
-  return `${dim(timestamp(0))} \u001B[32m INFO\u001B[0m ${dim(target)}${dim(":")} ${message}`
-}
+export const coloured = (target: string, message: string): string =>
+  `${dim(timestamp(0))} \u001B[32m INFO\u001B[0m ${dim(target)}${dim(":")} ${message}`
 
 /** A log of these lines. */
 export const read = (...lines: ReadonlyArray<string>): ReadonlyArray<LogLine> =>
   AgentLog.parse(new TextEncoder().encode(lines.map((text) => `${text}\n`).join("")))
+
+const dim = (text: string): string => `\u001B[2m${text}\u001B[0m`
