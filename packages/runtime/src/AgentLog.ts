@@ -33,24 +33,20 @@ export const initial: AgentLog = { pending: new Uint8Array(0), current: undefine
 
 /** Takes the next bytes and returns the lines they complete. How a log is cut into pieces makes no difference. */
 export const feed = (log: AgentLog, bytes: Uint8Array): readonly [AgentLog, ReadonlyArray<LogLine>] => {
-  const lines: Array<LogLine> = []
-  let { current, pending } = log
-  let start = 0
-  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
-    const line = read(join(pending, bytes.subarray(start, end)), current)
-    if (line._tag === "Record") current = line
-    lines.push(line)
-    pending = initial.pending
-    start = end + 1
-  }
-  return [{ current, pending: join(pending, bytes.subarray(start)) }, lines]
+  const end = bytes.lastIndexOf(NEWLINE)
+  if (end === -1) return [{ current: log.current, pending: join(log.pending, bytes) }, []]
+  const first = bytes.indexOf(NEWLINE)
+  const [current, lines] = readAll(log.current, [
+    ...texts(join(log.pending, bytes.subarray(0, first))),
+    ...(first === end ? [] : texts(bytes.subarray(first + 1, end)))
+  ])
+  return [{ current, pending: join(initial.pending, bytes.subarray(end + 1)) }, lines]
 }
 
 /** Takes the end of the log: a last line without a newline counts as complete. */
 export const flush = (log: AgentLog): readonly [AgentLog, ReadonlyArray<LogLine>] => {
-  if (log.pending.length === 0) return [log, []]
-  const line = read(log.pending, log.current)
-  return [{ current: line._tag === "Record" ? line : log.current, pending: initial.pending }, [line]]
+  const [current, lines] = readAll(log.current, log.pending.length === 0 ? [] : texts(log.pending))
+  return [{ current, pending: initial.pending }, lines]
 }
 
 /** A whole log at once. */
@@ -60,25 +56,66 @@ export const parse = (bytes: Uint8Array): ReadonlyArray<LogLine> => {
 }
 
 const NEWLINE = 10
-const decoder = new TextDecoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+const ESCAPE = String.fromCodePoint(27)
 
 /** The sequences in which terminals take colours and movements, begun by ESC. */
-const ANSI = new RegExp(`${String.fromCodePoint(27)}\\[[0-?]*[ -/]*[@-~]`, "g")
+const ANSI = new RegExp(`${ESCAPE}\\[[0-?]*[ -/]*[@-~]`, "g")
 
 const RECORD =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))\s+(ERROR|WARN|INFO|DEBUG|TRACE)\s+([A-Za-z_:0-9]+): (.*)$/s
 
+/** A line and more of it, cut to `MAX_LINE_BYTES`. */
 const join = (head: Uint8Array, tail: Uint8Array): Uint8Array => {
-  const kept = tail.subarray(0, Math.max(0, MAX_LINE_BYTES - head.length))
-  if (kept.length === 0) return head
-  const joined = new Uint8Array(head.length + kept.length)
-  joined.set(head)
-  joined.set(kept, head.length)
-  return joined
+  const more = tail.subarray(0, Math.max(0, MAX_LINE_BYTES - head.length))
+  return more.length === 0 ? head : concat([head, more])
 }
 
-const read = (bytes: Uint8Array, current: LogRecord | undefined): LogLine => {
-  const text = decoder.decode(bytes).replace(/\r$/, "").replace(ANSI, "")
+const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}
+
+/** The lines of bytes whose last newline is cut off. No character of UTF-8 has a newline inside, so one decoding will do. */
+const texts = (bytes: Uint8Array): ReadonlyArray<string> => decoder.decode(withinLimit(bytes)).split("\n")
+
+/** The same lines, each cut to `MAX_LINE_BYTES`; almost always the very same bytes. */
+const withinLimit = (bytes: Uint8Array): Uint8Array => {
+  const kept: Array<Uint8Array> = []
+  let copied = 0
+  for (let start = 0; bytes.length - start > MAX_LINE_BYTES;) {
+    const end = bytes.indexOf(NEWLINE, start)
+    const next = end === -1 ? bytes.length : end
+    if (next - start > MAX_LINE_BYTES) {
+      kept.push(bytes.subarray(copied, start + MAX_LINE_BYTES))
+      copied = next
+    }
+    start = next + 1
+  }
+  return kept.length === 0 ? bytes : concat([...kept, bytes.subarray(copied)])
+}
+
+const readAll = (
+  before: LogRecord | undefined,
+  texts: ReadonlyArray<string>
+): readonly [LogRecord | undefined, ReadonlyArray<LogLine>] => {
+  let current = before
+  const lines = texts.map((text) => {
+    const line = read(text, current)
+    if (line._tag === "Record") current = line
+    return line
+  })
+  return [current, lines]
+}
+
+const read = (printed: string, current: LogRecord | undefined): LogLine => {
+  const line = printed.endsWith("\r") ? printed.slice(0, -1) : printed
+  const text = line.includes(ESCAPE) ? line.replace(ANSI, "") : line
   const record = readRecord(text)
   if (record !== undefined && (current === undefined || mayFollow(current, record))) return record
   return current === undefined ? { _tag: "Unstructured", text } : { _tag: "Continuation", of: current, text }
@@ -93,7 +130,7 @@ const readRecord = (text: string): LogRecord | undefined => {
 /** Whether what looks like a record is one, or text of the record before it. */
 const mayFollow = (current: LogRecord, next: LogRecord): boolean => {
   if (!holdsForeignText(current)) return true
-  if (form(current.timestamp) !== form(next.timestamp)) return false
+  if (!isSameForm(current.timestamp, next.timestamp)) return false
   const elapsed = Date.parse(next.timestamp) - Date.parse(current.timestamp)
   return elapsed >= -REORDERING_MILLIS && elapsed <= LONGEST_SILENCE_MILLIS
 }
@@ -102,4 +139,6 @@ const mayFollow = (current: LogRecord, next: LogRecord): boolean => {
 const holdsForeignText = (record: LogRecord): boolean =>
   record.target.startsWith("acp::") || record.level === "ERROR" || record.level === "WARN"
 
-const form = (timestamp: string): string => timestamp.replaceAll(/\d/g, "0")
+/** As many digits of a second, and a zone of the same kind. */
+const isSameForm = (a: string, b: string): boolean =>
+  a.length === b.length && a.indexOf(".") === b.indexOf(".") && a.endsWith("Z") === b.endsWith("Z")
