@@ -38,6 +38,6 @@ export const parse = (systemPrompt: string): Team | undefined => {
 const lastMatch = (text: string, pattern: RegExp): RegExpExecArray | undefined => [...text.matchAll(pattern)].at(-1)
 
 const member = (match: RegExpExecArray): Member => ({
-  name: (match[1] ?? "").replaceAll(/\\([\\|`*_])/g, "$1"),
+  name: (match[1] ?? "").replaceAll(/\\([!-/:-@[-`{-~])/g, "$1"),
   pubkey: match[2] ?? ""
 })

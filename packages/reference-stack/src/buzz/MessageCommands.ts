@@ -9,7 +9,7 @@ import { checkedHex64, type Command, type CommandContext, hex64, natural, requir
 import { failed } from "./CommandFailed.ts"
 import type { Options } from "./CommandLine.ts"
 import * as Mentions from "./Mentions.ts"
-import * as Thread from "./Thread.ts"
+import * as Thread from "../Thread.ts"
 
 /** Bytes of UTF-8 that a message may have. */
 const MAX_CONTENT_BYTES = 65_536
