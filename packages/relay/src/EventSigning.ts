@@ -18,7 +18,7 @@ export const signEvent = (
 ): NostrEvent => {
   const secret = hexToBytes(Redacted.value(secretKey))
   const unsigned = {
-    pubkey: schnorr.publicKey(secret),
+    pubkey: publicKeyOf(schnorr, secretKey, secret),
     created_at: template.created_at,
     kind: template.kind,
     tags: template.tags,
@@ -39,4 +39,15 @@ export const verifyEvent = (schnorr: SchnorrOps, event: NostrEvent): boolean => 
   } catch {
     return false
   }
+}
+
+/** Deriving the public key costs as much as a signature, and identities sign often. */
+const publicKeys = new WeakMap<Redacted.Redacted<string>, string>()
+
+const publicKeyOf = (schnorr: SchnorrOps, secretKey: Redacted.Redacted<string>, secret: Uint8Array): string => {
+  const known = publicKeys.get(secretKey)
+  if (known !== undefined) return known
+  const pubkey = schnorr.publicKey(secret)
+  publicKeys.set(secretKey, pubkey)
+  return pubkey
 }
