@@ -1,6 +1,5 @@
 /**
- * The environments that `--environment` names, and the whole of a trial's services in each. A new environment is one
- * entry here and nothing else in this package.
+ * The whole of a trial's services in each of the environments that `--environment` names.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeWS from "@effect/platform-node/NodeWS"
@@ -10,12 +9,7 @@ import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
 import * as TrialServices from "@buzz-orchestra/runtime/TrialServices"
 import { Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
-
-/** What `--environment` takes. */
-export const ENVIRONMENTS = ["local"] as const
-
-/** One of `ENVIRONMENTS`. */
-export type EnvironmentName = (typeof ENVIRONMENTS)[number]
+import type { EnvironmentName } from "./EnvironmentName.ts"
 
 /** What the stack asks of an environment. */
 export interface EnvironmentNeeds {

@@ -9,6 +9,8 @@ import { Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import { CommandError, RelayNotServed } from "./CommandError.ts"
 
+export { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
+
 /** Everybody has hung up by then; the relay closes its connections before the server closes. */
 const SHUTDOWN = "1 second"
 

@@ -2,7 +2,7 @@
  * What is wired to what: the command tree, the services it runs on, and how errors, bugs and signals become an exit code.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as ManifestServiceLive from "@buzz-orchestra/manifest/ManifestServiceLive"
+import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
 import { Cause, Config, Console, Effect, Layer } from "effect"
 import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
@@ -59,7 +59,7 @@ const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
 })
 
 /** Everything the commands need that does not depend on their flags, except the process's own output. */
-export const services = ManifestServiceLive.layer.pipe(
+export const services = ManifestService.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(NodeServices.layer, SchnorrWasm.layer))
 )
 

@@ -5,18 +5,19 @@ import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
 import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
 import { Clock, Effect } from "effect"
+import type { EnvironmentName } from "./EnvironmentName.ts"
 import * as Environments from "./Environments.ts"
 import * as Failure from "./Failure.ts"
 import { exitedLine } from "./JsonLines.ts"
 import * as LocalRelay from "./LocalRelay.ts"
 import { Output } from "./Output.ts"
-import { prepare, type PreparedTrial } from "./PreparedTrial.ts"
 import * as ShownTrial from "./ShownTrial.ts"
+import * as TrialInputs from "./TrialInputs.ts"
 import type { RelayRequest, TrialRequest } from "./TrialRequest.ts"
 
 /** Where and how to run it. */
 export interface TrialCommandOptions {
-  readonly environment: Environments.EnvironmentName
+  readonly environment: EnvironmentName
   readonly json: boolean
 }
 
@@ -24,24 +25,24 @@ export interface TrialCommandOptions {
 export const execute = Effect.fn("TrialCommand.execute")(
   function* (request: TrialRequest, options: TrialCommandOptions) {
     const output = yield* Output
-    const prepared = yield* prepare(request, process.execPath)
-    const { condition } = prepared
-    const redactor = Redaction.make(prepared.secrets)
+    const inputs = yield* TrialInputs.read(request, process.execPath)
+    const { condition } = inputs
+    const redactor = Redaction.make(inputs.secrets)
     yield* Effect.forEach(condition.warnings, (warning) =>
       output.writeError(`${Failure.warningLine(warning, condition.source, output.style)}\n`)
     )
     const run = (relay: Pick<TrialOptions, "relayUrl" | "userRelayUrl">) =>
       ShownTrial.run(
-        { ...prepared.options, ...relay },
+        { ...inputs.options, ...relay },
         {
           json: options.json,
-          directory: prepared.directory,
+          directory: inputs.directory,
           scrub: (text) => Redaction.apply(redactor, text),
-          leftovers: leftovers(prepared, request.relay)
+          leftovers: leftovers(inputs, request.relay)
         }
       )
     yield* withRelay(request, run).pipe(
-      Effect.provide(Environments.trialLayer(options.environment, { needsNode: prepared.needsNode }))
+      Effect.provide(Environments.trialLayer(options.environment, { needsNode: inputs.needsNode }))
     )
   },
   // The last line of NDJSON says how the command exits, also when no trial was started.
@@ -64,8 +65,8 @@ const withRelay = <E, R>(
     : EmbeddedRelay.use(({ url }) => run({ relayUrl: url })).pipe(Effect.provide(LocalRelay.layer(0, request.command)))
 
 /** What a command that leaves at once cannot clean up. Sandbox, processes and an embedded relay end with it. */
-const leftovers = (prepared: PreparedTrial, relay: RelayRequest): ReadonlyArray<string> => [
-  `${prepared.directory}: an unfinished bundle`,
+const leftovers = (inputs: TrialInputs.TrialInputs, relay: RelayRequest): ReadonlyArray<string> => [
+  `${inputs.directory}: an unfinished bundle`,
   ...(relay._tag === "Running" ? [`on ${relay.url}: the trial's private channel, not archived`] : [])
 ]
 

@@ -1,5 +1,5 @@
 /**
- * What a person asked for, as the flags of `run` say it. Pure; `PreparedTrial` reads the files and variables it names.
+ * What a person asked for, as the flags of `run` say it. Pure; `TrialInputs` reads the files and variables it names.
  */
 import { Result } from "effect"
 import { UsageInvalid } from "./CommandError.ts"

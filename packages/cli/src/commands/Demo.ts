@@ -5,7 +5,7 @@ import { Effect, FileSystem, Option, Path } from "effect"
 import { Command } from "effect/cli"
 import { CommandError, ExampleMissing } from "../CommandError.ts"
 import { Output } from "../Output.ts"
-import { execute } from "../TrialCommand.ts"
+import { importTrialCommand } from "../internal/importTrialCommand.ts"
 import { REFERENCE_STACK, type TrialRequest } from "../TrialRequest.ts"
 import { environmentFlag, jsonFlag, outFlag } from "./Run.ts"
 
@@ -49,6 +49,7 @@ export const demo = Command.make(
       knownKeys: SCRIPTED_KEY
     }
     if (!json) yield* output.write([...INTRODUCTION, `The team and its playbook: ${example}`, ""].join("\n"))
+    const { execute } = yield* importTrialCommand
     yield* execute(request, { environment, json })
   })
 ).pipe(

@@ -1,10 +1,8 @@
 /**
  * `relay serve`: the embedded relay on its own, for agents and programs that are started by hand.
  */
-import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as LocalRelay from "../LocalRelay.ts"
 
 const MAX_PORT = 65_535
 
@@ -21,9 +19,11 @@ const serve = Command.make(
     )
   },
   Effect.fn("relay.serve")(function* ({ port }) {
+    // Loaded only here, for the sake of the start of every other command.
+    const { EmbeddedRelay, layer } = yield* Effect.promise(() => import("../LocalRelay.ts"))
     yield* EmbeddedRelay.use(({ url }) =>
       Console.log(`relay ${url}\nEverything is kept in memory and gone at the end. Ctrl-C ends it.`)
-    ).pipe(Effect.andThen(Effect.never), Effect.provide(LocalRelay.layer(port, "relay serve")))
+    ).pipe(Effect.andThen(Effect.never), Effect.provide(layer(port, "relay serve")))
   })
 ).pipe(
   Command.withDescription("Serve a Buzz relay on this machine, in memory, until Ctrl-C"),

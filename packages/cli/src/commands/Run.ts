@@ -4,8 +4,8 @@
 import { Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandError, type UsageInvalid } from "../CommandError.ts"
-import { ENVIRONMENTS } from "../Environments.ts"
-import { execute } from "../TrialCommand.ts"
+import { ENVIRONMENTS } from "../EnvironmentName.ts"
+import { importTrialCommand } from "../internal/importTrialCommand.ts"
 import { parseInstruction, parseRelay, parseUpload, REFERENCE_STACK, type TrialRequest } from "../TrialRequest.ts"
 
 const text = (name: string, metavar: string, description: string) =>
@@ -103,6 +103,7 @@ export const run = Command.make(
       Effect.fromResult(toRequest(flags)),
       (reason) => new CommandError({ command: "run", reason })
     )
+    const { execute } = yield* importTrialCommand
     yield* execute(request, { environment: flags.environment, json: flags.json })
   })
 ).pipe(

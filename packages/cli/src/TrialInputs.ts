@@ -27,7 +27,7 @@ import * as ReferenceStackFiles from "./ReferenceStackFiles.ts"
 import { compactTime, defaultDirectory, REFERENCE_STACK, type TrialRequest } from "./TrialRequest.ts"
 
 /** The options, but for the relay, which is not started yet. */
-export interface PreparedTrial {
+export interface TrialInputs {
   readonly condition: Condition
   readonly options: Omit<TrialOptions, "relayUrl" | "userRelayUrl">
   /** The trial directory as a person may type it. */
@@ -41,10 +41,10 @@ export interface PreparedTrial {
 type Needs = ManifestService | FileSystem.FileSystem | Path.Path | ChildProcessSpawner.ChildProcessSpawner | Schnorr
 
 /** Reads what `request` names. `node` is this process's own Node, which builds the reference stack. */
-export const prepare = Effect.fn("PreparedTrial.prepare")(function* (
+export const read = Effect.fn("TrialInputs.read")(function* (
   request: TrialRequest,
   node: string
-): Effect.fn.Return<PreparedTrial, CommandError | ManifestError, Needs> {
+): Effect.fn.Return<TrialInputs, CommandError | ManifestError, Needs> {
   const manifests = yield* ManifestService
   const path = yield* Path.Path
   const now = yield* Clock.currentTimeMillis
@@ -63,7 +63,7 @@ export const prepare = Effect.fn("PreparedTrial.prepare")(function* (
   yield* checkDirectory(directory).pipe(reason)
   const stack = yield* locateStack(request, node)
 
-  const options: PreparedTrial["options"] = {
+  const options: TrialInputs["options"] = {
     condition,
     artifactRoot: path.resolve(request.artifactRoot ?? condition.directory ?? "."),
     endpoints,
