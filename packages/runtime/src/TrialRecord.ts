@@ -41,6 +41,8 @@ export interface TrialRecord {
     phase: Phase,
     effect: Effect.Effect<A, E, R>
   ): Effect.Effect<A, E, R>
+  /** Records a step of the clean-up that somebody else ran; what went wrong in it is told as a warning. */
+  noteStep(entry: CleanupStep): Effect.Effect<void>
   /**
    * Runs one step of the clean-up: it never fails and never takes longer than `deadline`. What went wrong is recorded and
    * told as a warning, and the value is absent.
@@ -78,13 +80,16 @@ export const make: Effect.Effect<TrialRecord, never, TrialEvents> = Effect.gen(f
       )
     }).pipe(Effect.withSpan(`trial.${phase}`))
 
+  const noteStep = Effect.fnUntraced(function* (entry: CleanupStep) {
+    yield* Ref.update(ref, (facts) => ({ ...facts, cleanup: [...facts.cleanup, entry] }))
+    if (entry.error !== null) yield* warn(`${entry.step}: ${entry.error}`)
+  })
+
   const step: TrialRecord["step"] = (name, deadline, effect) =>
     Effect.gen(function* () {
       const elapsed = yield* stopwatch
       const { error, value } = yield* bounded(deadline, effect)
-      const entry: CleanupStep = { step: name, seconds: (yield* elapsed) / 1000, error: error ?? null }
-      yield* Ref.update(ref, (facts) => ({ ...facts, cleanup: [...facts.cleanup, entry] }))
-      if (error !== undefined) yield* warn(`${name}: ${error}`)
+      yield* noteStep({ step: name, seconds: (yield* elapsed) / 1000, error: error ?? null })
       return value
     })
 
@@ -94,6 +99,7 @@ export const make: Effect.Effect<TrialRecord, never, TrialEvents> = Effect.gen(f
     publish: events.publish,
     warn,
     phase,
+    noteStep,
     step
   }
 })

@@ -2,6 +2,7 @@
  * Bytes as text with one character each, so that a log of any encoding can be searched as text and written back
  * byte for byte.
  */
+import { Redacted } from "effect"
 
 /** Arguments that one call of `String.fromCharCode` takes everywhere. */
 const CHUNK = 8192
@@ -23,3 +24,7 @@ export const toBytes = (text: string): Uint8Array => {
 
 /** How an ordinary text appears in the text of its UTF-8 bytes. */
 export const ofUtf8 = (text: string): string => toText(new TextEncoder().encode(text))
+
+/** The same for a secret; one of ASCII stays as it is. */
+export const ofSecret = (secret: Redacted.Redacted<string>): Redacted.Redacted<string> =>
+  Redacted.make(ofUtf8(Redacted.value(secret)))

@@ -12,3 +12,6 @@ export const sha256 = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Effect.Eff
       Effect.map(() => hash.digest())
     )
   })
+
+/** sha256 of a text's UTF-8, 64 lower-case hex digits. */
+export const sha256Text = (text: string): string => Sha256.sha256(text)

@@ -1,0 +1,186 @@
+/**
+ * `Trial` over `TrialRuntime`, the manifest and the relay: prepares, provisions, runs, tears down, and writes `summary.json`
+ * last, whatever happened.
+ */
+import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
+import { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
+import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
+import { type ProvisionRequest, TrialProvisioner } from "@buzz-orchestra/relay/TrialProvisioner"
+import * as TrialRoster from "@buzz-orchestra/relay/TrialRoster"
+import { Cause, Clock, Effect, Exit, FileSystem, Layer, Option, Path, Ref } from "effect"
+import { EnvironmentService } from "./EnvironmentService.ts"
+import { sentence } from "./internal/bounded.ts"
+import { noteInterruption } from "./internal/noteInterruption.ts"
+import { summarize, type SummarizedError } from "./internal/summarize.ts"
+import { inPhase, RuntimeLaunchError, TrialDirectoryUnwritable } from "./RuntimeLaunchError.ts"
+import { Trial, type TrialResult } from "./Trial.ts"
+import * as TrialDirectory from "./TrialDirectory.ts"
+import { TrialEvents } from "./TrialEvents.ts"
+import type { TrialOptions } from "./TrialOptions.ts"
+import { prepare } from "./TrialPreparation.ts"
+import * as TrialRecord from "./TrialRecord.ts"
+import { TrialRuntime } from "./TrialRuntime.ts"
+
+/** A relay that does not answer must not hold up the end. */
+const TEARDOWN_DEADLINE = "30 seconds"
+const SUMMARY_DEADLINE = "15 seconds"
+
+type Needs =
+  | EnvironmentService
+  | FileSystem.FileSystem
+  | ManifestService
+  | Path.Path
+  | TrialEvents
+  | TrialProvisioner
+  | TrialRuntime
+
+export const layer: Layer.Layer<Trial, never, Needs> = Layer.effect(
+  Trial,
+  Effect.gen(function* () {
+    const context = yield* Effect.context<Needs>()
+    return Trial.of({
+      run: Effect.fn("Trial.run")((options: TrialOptions) => Effect.provide(runTrial(options), context))
+    })
+  })
+)
+
+const runTrial = (options: TrialOptions) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const record = yield* TrialRecord.make
+      const opened = yield* Ref.make(Option.none<TrialDirectory.TrialDirectory>())
+      yield* record.publish(started(options))
+      const exit = yield* Effect.exit(phases(options, record, opened, restore))
+      yield* noteInterruption(record, exit)
+      const summary = yield* finish(options, record, yield* Ref.get(opened), errorOf(exit))
+      const { outcome } = yield* record.facts
+      yield* record.publish({
+        _tag: "TrialEnded",
+        outcome: outcome?.outcome,
+        error: Exit.isSuccess(exit) || Exit.hasInterrupts(exit) ? undefined : summary.error?.message
+      })
+      const { completion, directory, end } = yield* exit
+      const result: TrialResult = { outcome: end, completion, summary, directory }
+      return result
+    })
+  )
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+const phases = Effect.fnUntraced(function* (
+  options: TrialOptions,
+  record: TrialRecord.TrialRecord,
+  opened: Ref.Ref<Option.Option<TrialDirectory.TrialDirectory>>,
+  restore: Restore
+) {
+  const provisioner = yield* TrialProvisioner
+  const runtime = yield* TrialRuntime
+  const preparing = Effect.gen(function* () {
+    const directory = yield* openDirectory(options)
+    yield* Ref.set(opened, Option.some(directory))
+    return { directory, trial: yield* prepare(options) }
+  })
+  const { directory, trial } = yield* restore(record.phase("prepare", preparing))
+  // Only the creating can be interrupted: once there is a handle there is something to tear down.
+  const handle = yield* record.phase("provision", restore(provisioner.create(requestOf(options))))
+  yield* record.learn({ handle })
+  const exit = yield* Effect.exit(restore(runtime.run({ trial, handle, directory, record })))
+  yield* teardown(handle, record)
+  const { completion, outcome } = yield* exit
+  return { completion, directory: directory.path, end: outcome }
+})
+
+/** Made before anything is checked, so that a trial that cannot be prepared leaves its reason behind. */
+const openDirectory = Effect.fnUntraced(
+  function* ({ condition, directory, endpoints }: TrialOptions) {
+    const opened = yield* TrialDirectory.open(directory)
+    const { canonical, dialect, sha256 } = condition
+    yield* opened.write(
+      "manifest.json",
+      // The canonical text itself: it is what was hashed, and holds integers that a number would round.
+      `{"sha256":${JSON.stringify(sha256)},"dialect":${JSON.stringify(dialect)},"manifest":${canonical}}\n`
+    )
+    yield* opened.writeJson("endpoints.redacted.json", redactedEndpoints(endpoints))
+    return opened
+  },
+  (effect, { directory }) =>
+    Effect.mapError(effect, ({ message }) =>
+      inPhase("prepare")(new TrialDirectoryUnwritable({ path: directory, detail: message }))
+    )
+)
+
+/** Names only: a value may be a secret. */
+const redactedEndpoints = (endpoints: TrialOptions["endpoints"]) =>
+  Object.fromEntries(
+    Object.entries(endpoints).map(([name, { api_key_env, env, provider }]) => [
+      name,
+      { provider, api_key_env, env_keys: Object.keys(env ?? {}).toSorted() }
+    ])
+  )
+
+const requestOf = (options: TrialOptions): ProvisionRequest => ({
+  runId: options.runId,
+  trialId: options.trialId,
+  manifest: options.condition.manifest,
+  manifestHash: options.condition.sha256,
+  relayUrl: options.relayUrl,
+  apiKeys: options.apiKeys,
+  ...(options.userRelayUrl === undefined ? {} : { userRelayUrl: options.userRelayUrl }),
+  ...(options.ownerKey === undefined ? {} : { ownerKey: options.ownerKey }),
+  ...(options.user === undefined ? {} : { user: options.user }),
+  ...(options.channelLabel === undefined ? {} : { channelLabel: options.channelLabel })
+})
+
+const teardown = Effect.fnUntraced(function* (handle: TrialHandle, record: TrialRecord.TrialRecord) {
+  const provisioner = yield* TrialProvisioner
+  const steps = yield* record.step("tear down", TEARDOWN_DEADLINE, provisioner.teardown(handle))
+  for (const { error, step } of Option.getOrElse(steps, () => []))
+    if (error !== undefined) yield* record.noteStep({ step: `tear down: ${step}`, seconds: 0, error })
+})
+
+/** Writes the last document of the trial directory and returns it, written or not. */
+const finish = Effect.fnUntraced(function* (
+  options: TrialOptions,
+  record: TrialRecord.TrialRecord,
+  directory: Option.Option<TrialDirectory.TrialDirectory>,
+  error: SummarizedError | undefined
+) {
+  const environment = yield* EnvironmentService
+  const summarizeWith = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
+    const [facts, endedAt] = [yield* record.facts, yield* Clock.currentTimeMillis]
+    return summarize({ options, environment: environment.facts, facts, error, endedAt, files })
+  })
+  if (Option.isSome(directory)) {
+    const writing = Effect.gen(function* () {
+      const files = (yield* directory.value.files).filter((name) => name !== SUMMARY)
+      const summary = yield* summarizeWith(files)
+      yield* directory.value.writeJson(SUMMARY, summary)
+      return summary
+    })
+    const written = yield* record.step("write the summary", SUMMARY_DEADLINE, writing)
+    if (Option.isSome(written)) return written.value
+  }
+  return yield* summarizeWith([])
+})
+
+const SUMMARY = "summary.json"
+
+const started = ({ condition, directory, runId, trialId }: TrialOptions) => ({
+  _tag: "TrialStarted" as const,
+  runId,
+  trialId,
+  condition: condition.manifest.condition,
+  manifestHash: condition.sha256,
+  agentIds: TrialRoster.seats(condition.manifest.roster).map(({ agentId }) => agentId),
+  timeoutSeconds: condition.manifest.trial_budget.timeout_seconds,
+  directory
+})
+
+const errorOf = (exit: Exit.Exit<unknown, RuntimeLaunchError | ProvisioningError>): SummarizedError | undefined => {
+  if (Exit.isSuccess(exit)) return undefined
+  const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+  if (error === undefined)
+    return Exit.hasInterrupts(exit) ? undefined : { phase: "unknown", reason: "Defect", message: sentence(exit.cause) }
+  const { message, reason } = error
+  return { phase: error._tag === "RuntimeLaunchError" ? error.phase : "provision", reason: reason._tag, message }
+}

@@ -1,0 +1,55 @@
+/**
+ * `TrialRuntime` over the services of this package and the relay's. The phases are in `internal/runPhases`, what always follows
+ * them in `internal/cleanUp`.
+ */
+import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
+import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
+import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
+import { Effect, FileSystem, Layer, Path, Ref, Scope } from "effect"
+import { AgentSupervisor } from "./AgentSupervisor.ts"
+import { EnvironmentService } from "./EnvironmentService.ts"
+import { cleanUp } from "./internal/cleanUp.ts"
+import { secretsOf } from "./internal/composeTeam.ts"
+import * as latin1 from "./internal/latin1.ts"
+import { runPhases } from "./internal/runPhases.ts"
+import type { Stage } from "./internal/stage.ts"
+import * as Redaction from "./Redaction.ts"
+import { StackInstaller } from "./StackInstaller.ts"
+import { TrialRuntime, type TrialRun } from "./TrialRuntime.ts"
+
+/** Programs have ended by then; what is left are connections and files. */
+const RELEASE_DEADLINE = "15 seconds"
+
+type Needs =
+  | AgentSupervisor
+  | BuzzClient
+  | EnvironmentService
+  | FileSystem.FileSystem
+  | ManifestService
+  | Path.Path
+  | RelayObserver
+  | StackInstaller
+
+export const layer: Layer.Layer<TrialRuntime, never, Needs> = Layer.effect(
+  TrialRuntime,
+  Effect.gen(function* () {
+    const context = yield* Effect.context<Needs>()
+    return TrialRuntime.of({
+      run: Effect.fn("TrialRuntime.run")((trial: TrialRun) => Effect.provide(runTrial(trial), context))
+    })
+  })
+)
+
+const runTrial = (run: TrialRun) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const secrets = secretsOf(run.handle, run.trial.options)
+      const redactor = Redaction.make([...secrets, ...secrets.map(latin1.ofSecret)])
+      const stage = yield* Ref.make<Stage>({})
+      const scope = yield* Scope.make()
+      const exit = yield* restore(runPhases({ run, stage, redactor })).pipe(Scope.provide(scope), Effect.exit)
+      yield* cleanUp(run, stage, redactor, exit)
+      yield* run.record.step("release", RELEASE_DEADLINE, Scope.close(scope, exit))
+      return yield* exit
+    })
+  )

@@ -1,0 +1,60 @@
+/**
+ * The trial's channel as the harness saw it: messages in order of first sight, with the names of their authors.
+ */
+import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
+import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
+import { Clock, Effect, Ref } from "effect"
+import type { Supervision } from "../AgentSupervisor.ts"
+import type { TrialRecord } from "../TrialRecord.ts"
+
+/** What was seen so far. */
+export interface ChannelSeen {
+  /** In order of first sight, each once. */
+  readonly events: ReadonlyArray<NostrEvent>
+  /** When the newest was first seen, milliseconds since the epoch. */
+  readonly lastMillis: number
+}
+
+export interface ChannelView {
+  readonly seen: Effect.Effect<ChannelSeen>
+  /** Takes an event that was seen, perhaps not for the first time. */
+  see(event: NostrEvent): Effect.Effect<void>
+}
+
+/** Who takes part, by public key. */
+export type Names = ReadonlyMap<string, { readonly name: string; readonly role: string }>
+
+/** The user and every agent of the trial. */
+export const namesOf = ({ credentials, user }: TrialHandle): Names =>
+  new Map([
+    [user.identity.pubkey, { name: user.name, role: "user" }],
+    ...credentials.map(({ agentId, identity, kind }) => [identity.pubkey, { name: agentId, role: kind }] as const)
+  ])
+
+/** How a stranger is shown: somebody who is no identity of the trial. */
+export const stranger = (pubkey: string): string => `stranger ${pubkey.slice(0, 8)}`
+
+/** Nothing was seen yet. Each first sight is told to the record, and to the supervision for its mentions. */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly handle: TrialHandle
+  readonly record: TrialRecord
+  readonly supervision: Pick<Supervision, "noticed">
+}): Effect.fn.Return<ChannelView> {
+  const { handle, record, supervision } = options
+  const names = namesOf(handle)
+  const agents = handle.credentials.map(({ agentId, identity }) => ({ agentId, pubkey: identity.pubkey }))
+  const ids = new Set<string>()
+  const ref = yield* Ref.make<ChannelSeen>({ events: [], lastMillis: yield* Clock.currentTimeMillis })
+
+  const see = Effect.fnUntraced(function* (event: NostrEvent) {
+    if (ids.has(event.id)) return
+    ids.add(event.id)
+    const now = yield* Clock.currentTimeMillis
+    yield* Ref.update(ref, ({ events }) => ({ events: [...events, event], lastMillis: now }))
+    yield* supervision.noticed(event, agents)
+    const author = names.get(event.pubkey)?.name ?? stranger(event.pubkey)
+    yield* record.publish({ _tag: "MessageSeen", author, event })
+  })
+
+  return { seen: Ref.get(ref), see }
+})

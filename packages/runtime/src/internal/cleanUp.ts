@@ -1,0 +1,122 @@
+/**
+ * What happens after a trial, however it ended: settle, sweep, collect. Each step has its own deadline, none can stop the
+ * next, and each result is recorded.
+ */
+import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
+import { Duration, Effect, Exit, Option, Ref } from "effect"
+import type { Supervision } from "../AgentSupervisor.ts"
+import * as Redaction from "../Redaction.ts"
+import type { InstalledStack } from "../StackInstaller.ts"
+import * as TeamState from "../TeamState.ts"
+import type { TrialRun } from "../TrialRuntime.ts"
+import { type ChannelView, namesOf } from "./channelView.ts"
+import { collectLogs } from "./collectLogs.ts"
+import { noteInterruption } from "./noteInterruption.ts"
+import { first } from "./stackWatch.ts"
+import type { Stage } from "./stage.ts"
+import { agentSummaries } from "./summarize.ts"
+import { sweepStack } from "./sweepStack.ts"
+import { transcript } from "./transcript.ts"
+
+/** Who interrupts a trial does not want to wait for the last of the numbers. */
+export const INTERRUPTED_SETTLE = Duration.seconds(2)
+/** TERM takes at most 2 s, KILL and verifying less; the rest is for a slow machine. */
+export const SWEEP_DEADLINE = Duration.seconds(30)
+/** Normally nothing is left to copy. */
+export const LOGS_DEADLINE = Duration.seconds(60)
+/** A relay that does not answer by then leaves the transcript as it was observed. */
+export const TRANSCRIPT_DEADLINE = Duration.seconds(15)
+
+interface CleanUp {
+  readonly run: TrialRun
+  readonly stage: Stage
+  readonly redactor: Redaction.Redactor
+}
+
+/** Never fails, and cannot be interrupted: it ends by its deadlines. */
+export const cleanUp = Effect.fnUntraced(function* (
+  run: TrialRun,
+  stageRef: Ref.Ref<Stage>,
+  redactor: Redaction.Redactor,
+  exit: Exit.Exit<unknown, unknown>
+) {
+  const { handle, record } = run
+  yield* noteInterruption(record, exit)
+  const stage = yield* Ref.get(stageRef)
+  const clean: CleanUp = { run, stage, redactor }
+  const { stack, supervision } = stage
+  if (supervision !== undefined) yield* record.phase("settle", settle(clean, supervision, exit))
+  const team = supervision === undefined ? undefined : yield* supervision.state
+  yield* record.learn({ agents: agentSummaries(handle, team) })
+  if (stack !== undefined) yield* record.phase("sweep", sweep(clean, stack))
+  yield* record.phase("collect", collect(clean))
+})
+
+/** Waits for usage that is still to come. Agents that were never woken owe nothing. */
+const settle = Effect.fnUntraced(function* (
+  { run, stage }: CleanUp,
+  supervision: Supervision,
+  exit: Exit.Exit<unknown, unknown>
+) {
+  const { record, trial } = run
+  const limit = Exit.hasInterrupts(exit) ? Duration.min(trial.settleTimeout, INTERRUPTED_SETTLE) : trial.settleTimeout
+  const owing = (team: TeamState.TeamState) => TeamState.owing(team, stage.finishing)
+  const settled = first(supervision.changes, (team) => (owing(team).length === 0 ? Option.some(team) : Option.none()))
+  const waiting = Effect.gen(function* () {
+    const agents = owing(yield* supervision.state)
+    if (agents.length === 0) return
+    const sentence = `waiting for the usage of ${agents.join(", ")}`
+    yield* record.publish({ _tag: "Waiting", sentence, deadlineAt: undefined })
+    if (Option.isSome(yield* Effect.timeoutOption(settled, limit))) return
+    const late = owing(yield* supervision.state)
+    yield* record.warn(`${late.join(", ")} did not report the usage of a turn within ${Duration.format(limit)}`)
+  })
+  yield* record.step("settle", Duration.sum(limit, Duration.seconds(1)), waiting)
+})
+
+const sweep = Effect.fnUntraced(function* ({ run, stage }: CleanUp, stack: InstalledStack) {
+  const { record, trial } = run
+  if (stage.supervision !== undefined) yield* stage.supervision.expectEnds
+  const pids = stage.supervision === undefined ? new Map<string, number>() : yield* stage.supervision.pids
+  const mode = trial.options.sweep ?? "stack"
+  const swept = yield* record.step("sweep", SWEEP_DEADLINE, sweepStack({ layout: stack.layout, pids, mode }))
+  if (Option.isNone(swept)) return
+  const { spared, survivors } = swept.value
+  yield* record.learn({ sweep: { survivors, spared } })
+  yield* record.publish({ _tag: "Swept", survivors, spared })
+  if (survivors.length > 0)
+    yield* record.warn(
+      `the sweep left ${survivors.length} processes alive: ${survivors.map(({ pid }) => pid).join(", ")}`
+    )
+})
+
+const collect = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp) {
+  const { directory, record } = run
+  const { capture, channel, stack, supervision } = stage
+  if (stack !== undefined && capture !== undefined && supervision !== undefined) {
+    const options = { layout: stack.layout, capture, supervision, directory, redactor, warn: record.warn }
+    yield* record.step("collect logs", LOGS_DEADLINE, collectLogs(options))
+  }
+  if (channel === undefined) return
+  const complete = Option.isSome(
+    yield* record.step("read the channel", TRANSCRIPT_DEADLINE, readAgain(run, stage, channel))
+  )
+  const { events } = yield* channel.seen
+  yield* record.learn({ messageCount: events.length })
+  const document = transcript({
+    channelId: run.handle.channelId,
+    events,
+    names: namesOf(run.handle),
+    complete,
+    redact: (text) => Redaction.apply(redactor, text)
+  })
+  yield* record.step("write the transcript", TRANSCRIPT_DEADLINE, directory.writeJson("transcript.json", document))
+})
+
+/** The relay has the last word on what was said: whatever the observation missed is added. */
+const readAgain = Effect.fnUntraced(function* ({ handle }: TrialRun, { actor }: Stage, channel: ChannelView) {
+  if (actor === undefined) return
+  const client = yield* BuzzClient
+  const events = yield* client.readChannel(actor, handle.channelId)
+  yield* Effect.forEach(events, (event) => channel.see(event), { discard: true })
+})

@@ -1,0 +1,169 @@
+/**
+ * Watches a team until `Completion` says that it is over: decides again whenever something changed, and at the time the last
+ * decision asked for.
+ */
+import type { Actor, BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
+import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
+import { isTransient, type RelayError } from "@buzz-orchestra/relay/RelayError"
+import type { ChannelObservation, ObserverStatus } from "@buzz-orchestra/relay/RelayObserver"
+import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
+import { Clock, Effect, Queue, Ref, Schedule, Stream } from "effect"
+import type { StackFailure, Supervision } from "../AgentSupervisor.ts"
+import * as Completion from "../Completion.ts"
+import * as Delivery from "../Delivery.ts"
+import {
+  type ObservationRefused,
+  RelayLost,
+  type RelayUrlUnusable,
+  type SubscriptionFailed
+} from "../RuntimeLaunchError.ts"
+import * as TeamState from "../TeamState.ts"
+import type { TrialRecord } from "../TrialRecord.ts"
+import type { ChannelView } from "./channelView.ts"
+import { ofObservation } from "./foreignReason.ts"
+
+/** Between two attempts to read the channel, growing to this. */
+const READ_AGAIN = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")]).pipe(
+  Schedule.jittered
+)
+
+export interface ObserveOptions {
+  readonly handle: TrialHandle
+  readonly team: Completion.Team
+  /** The user, as whom everything is observed. */
+  readonly actor: Actor
+  readonly client: Pick<BuzzClient["Service"], "readChannel">
+  readonly observation: ChannelObservation
+  readonly channel: ChannelView
+  readonly supervision: Supervision
+  readonly record: TrialRecord
+  readonly task: NostrEvent
+  /** When the task was posted, milliseconds since the epoch; the budget runs from then. */
+  readonly postedMillis: number
+  readonly budgetMillis: number
+}
+
+/** How the observation ended. */
+export type Ended = Extract<Completion.CompletionDecision, { readonly _tag: "Ended" }>
+
+/** Everything that ends it otherwise. */
+export type ObserveFailure = StackFailure | SubscriptionFailed | ObservationRefused | RelayUrlUnusable | RelayLost
+
+/** Watches until the end. What the relay does in between is a warning, unless it refuses for good. */
+export const observeTrial = Effect.fnUntraced(function* (
+  options: ObserveOptions
+): Effect.fn.Return<Ended, ObserveFailure> {
+  const { channel, handle, observation, record, supervision } = options
+  // One place: whatever happens while a decision is made, it is made once more and not more often.
+  const changed = yield* Queue.sliding<void>(1)
+  const toRead = yield* Queue.sliding<void>(1)
+  const readMillis = yield* Ref.make<number | undefined>(undefined)
+  const status = yield* Ref.make<ObserverStatus>({ _tag: "Connected", attempt: 1 })
+  const poke = Effect.asVoid(Queue.offer(changed, undefined))
+
+  const refused = ({ reason }: RelayError) =>
+    ofObservation(reason, { relay: options.actor.relayUrl, channelId: handle.channelId })
+
+  const follow = Stream.runForEach(observation.events, (event) => Effect.andThen(channel.see(event), poke)).pipe(
+    Effect.mapError(refused),
+    // The observation lives as long as its scope: an end without an error is no news.
+    Effect.andThen(Effect.never)
+  )
+  const followTeam = Effect.andThen(
+    Stream.runForEach(supervision.changes, () => poke),
+    Effect.never
+  )
+  const followStatus = Stream.runForEach(observation.status, (next) =>
+    Effect.flatMap(Ref.getAndSet(status, next), (before) => tellStatus(record, before, next))
+  ).pipe(Effect.andThen(Effect.never))
+
+  const read = Effect.gen(function* () {
+    yield* Queue.take(toRead)
+    const { begun, events } = yield* readChannel(options).pipe(Effect.mapError(refused))
+    // The task was accepted before anything of this reading existed; stale is what was seen before it.
+    yield* channel.see(options.task)
+    yield* Effect.forEach(events, (event) => channel.see(event), { discard: true })
+    yield* Ref.set(readMillis, begun)
+    yield* poke
+  })
+
+  const decide = Effect.gen(function* () {
+    let told = ""
+    for (;;) {
+      const decision = Completion.decide(yield* inputOf(options, yield* Ref.get(readMillis)))
+      if (decision._tag === "Ended") return yield* ended(options, decision, yield* Ref.get(status))
+      if (decision.sentence !== told) {
+        told = decision.sentence
+        const deadlineAt = options.postedMillis + options.budgetMillis
+        yield* record.publish({ _tag: "Waiting", sentence: told, deadlineAt })
+      }
+      if (decision.readChannel) yield* Queue.offer(toRead, undefined)
+      const wait = decision.recheckAtMillis - (yield* Clock.currentTimeMillis)
+      yield* Effect.raceFirst(Queue.take(changed), Effect.sleep(Math.max(0, wait)))
+    }
+  })
+
+  return yield* Effect.raceAllFirst([
+    decide,
+    follow,
+    followTeam,
+    followStatus,
+    Effect.forever(read),
+    supervision.awaitDeath,
+    supervision.awaitRefusal
+  ])
+})
+
+const inputOf = Effect.fnUntraced(function* (options: ObserveOptions, channelReadMillis: number | undefined) {
+  const { channel, handle, postedMillis, supervision, task, team } = options
+  const state = yield* supervision.state
+  const { events, lastMillis } = yield* channel.seen
+  const orchestrator = handle.credentials.find(({ agentId }) => agentId === team.orchestratorId)
+  const input: Completion.CompletionInput = {
+    roster: team,
+    states: TeamState.states(state),
+    done: Completion.findDone(events, {
+      taskEventId: task.id,
+      orchestrator: orchestrator?.identity.pubkey ?? ""
+    }),
+    undelivered: Delivery.undelivered(state.delivery),
+    lastMessageMillis: lastMillis,
+    channelReadMillis,
+    nowMillis: yield* Clock.currentTimeMillis,
+    deadlineMillis: postedMillis + options.budgetMillis
+  }
+  return input
+})
+
+/** A budget that ran out while the relay was away says nothing about the team. */
+const ended = (options: ObserveOptions, decision: Ended, status: ObserverStatus) =>
+  Effect.gen(function* () {
+    if (decision.outcome !== "timed-out" || status._tag === "Connected") return decision
+    const elapsedMillis = (yield* Clock.currentTimeMillis) - options.postedMillis
+    return yield* new RelayLost({
+      relay: options.actor.relayUrl,
+      deadline: { configuredMillis: options.budgetMillis, elapsedMillis },
+      attempts: status.attempt,
+      detail: status.detail
+    })
+  })
+
+/** The whole channel, and when reading it was begun. Trouble on the way is a warning, a refusal is not. */
+const readChannel = ({ actor, client, handle, record }: ObserveOptions) =>
+  Effect.gen(function* () {
+    const begun = yield* Clock.currentTimeMillis
+    return { begun, events: yield* client.readChannel(actor, handle.channelId) }
+  }).pipe(
+    Effect.tapError((error) =>
+      isTransient(error) ? record.warn(`the channel could not be read, trying again: ${error.message}`) : Effect.void
+    ),
+    Effect.retry({ schedule: READ_AGAIN, while: isTransient })
+  )
+
+const tellStatus = (record: TrialRecord, before: ObserverStatus, next: ObserverStatus): Effect.Effect<void> => {
+  if (next._tag === "Reconnecting" && before._tag === "Connected")
+    return record.warn(`the connection to the relay broke, connecting again: ${next.detail}`)
+  if (next._tag === "Connected" && before._tag === "Reconnecting")
+    return record.warn(`connected to the relay again after ${before.attempt} attempts`)
+  return Effect.void
+}

@@ -1,0 +1,185 @@
+/**
+ * A trial from its installation to its outcome. What it starts belongs to the scope; what it leaves is in the stage.
+ */
+import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
+import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
+import { userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
+import { Clock, Effect, FileSystem, Ref, Result } from "effect"
+import { AgentSupervisor, type Supervision } from "../AgentSupervisor.ts"
+import { EnvironmentService } from "../EnvironmentService.ts"
+import * as LogCapture from "../LogCapture.ts"
+import { outputProbe, satisfies } from "../OutputProbe.ts"
+import * as Redaction from "../Redaction.ts"
+import * as RelayForwarder from "../RelayForwarder.ts"
+import { inPhase, OutputProbeFailed } from "../RuntimeLaunchError.ts"
+import { type InstalledStack, StackInstaller } from "../StackInstaller.ts"
+import type { TrialEnd, TrialRun } from "../TrialRuntime.ts"
+import * as Channel from "./channelView.ts"
+import { composeLaunches, composeMembers, type Member } from "./composeTeam.ts"
+import { ofPost, ofRelayUrl } from "./foreignReason.ts"
+import { type Ended, observeTrial } from "./observeTrial.ts"
+import { quote } from "./shellText.ts"
+import type { Stage } from "./stage.ts"
+
+interface Phases {
+  readonly run: TrialRun
+  readonly stage: Ref.Ref<Stage>
+  readonly redactor: Redaction.Redactor
+}
+
+/** Runs every phase in order and returns the outcome. */
+export const runPhases = Effect.fnUntraced(function* (phases: Phases) {
+  const { directory, handle, record, trial } = phases.run
+  const members = yield* composeMembers(trial, handle, directory)
+  const { stack, supervision } = yield* record.phase("install", install(phases))
+  if (trial.options.relayGateway !== undefined)
+    yield* record.phase("forward", forward(phases, stack, supervision, trial.options.relayGateway))
+  yield* record.phase("launch", launch(phases, stack, supervision, members))
+  const agentIds = members.map(({ credential }) => credential.agentId)
+  const ready = supervision.awaitReady(agentIds, trial.readinessTimeout)
+  yield* record.phase(
+    "ready",
+    Effect.mapError(ready, (reason) => inPhase("ready")(reason))
+  )
+  const posted = yield* record.phase("post", post(phases, supervision))
+  const ended = yield* record.phase("observe", observe(phases, supervision, posted))
+  const end: TrialEnd = { outcome: ended.outcome, detail: ended.detail, completion: ended.completion }
+  yield* record.learn({
+    outcome: { outcome: end.outcome, detail: end.detail },
+    ...(end.completion === undefined ? {} : { completion: end.completion })
+  })
+  yield* record.publish({ _tag: "OutcomeDecided", outcome: end.outcome, detail: end.detail })
+  if (end.completion !== undefined)
+    yield* Ref.update(phases.stage, (stage) => ({ ...stage, finishing: trial.orchestratorId }))
+  yield* verifyOutput(phases, ended)
+  return end
+})
+
+const install = Effect.fnUntraced(function* ({ redactor, run, stage }: Phases) {
+  const environment = yield* EnvironmentService
+  const installer = yield* StackInstaller
+  const supervisor = yield* AgentSupervisor
+  const { directory, handle, record, trial } = run
+  const stack = yield* installer.install(trial.options.stack)
+  yield* record.learn({ stack })
+  const capture = yield* LogCapture.open({ at: directory.at, redactor, warn: record.warn })
+  yield* Ref.update(stage, (before) => ({ ...before, stack, capture }))
+  const supervision = yield* Effect.gen(function* () {
+    for (const { source, target } of trial.options.uploads ?? []) yield* uploadAny(environment, source, target)
+    return yield* supervisor.open({
+      layout: stack.layout,
+      channelId: handle.channelId,
+      onWatchEvent: capture.write,
+      redact: (text) => Redaction.apply(redactor, text)
+    })
+  }).pipe(Effect.mapError((reason) => inPhase("install")(reason)))
+  yield* Ref.update(stage, (before) => ({ ...before, supervision }))
+  return { stack, supervision }
+})
+
+const uploadAny = Effect.fnUntraced(function* (
+  environment: EnvironmentService["Service"],
+  source: string,
+  target: string
+) {
+  const fs = yield* FileSystem.FileSystem
+  // It was there when the trial was prepared; what vanished since is reported by the upload itself.
+  const isFolder = yield* fs.stat(source).pipe(
+    Effect.map(({ type }) => type === "Directory"),
+    Effect.orElseSucceed(() => false)
+  )
+  yield* isFolder ? environment.uploadDirectory(source, target) : environment.upload({ path: source }, target)
+})
+
+const forward = ({ run }: Phases, stack: InstalledStack, supervision: Supervision, gateway: string) =>
+  RelayForwarder.start({
+    supervision,
+    stack,
+    relayUrl: run.handle.relayUrl,
+    gateway,
+    readyWithin: run.trial.readinessTimeout
+  }).pipe(Effect.mapError((reason) => inPhase("forward")(reason)))
+
+const launch = Effect.fnUntraced(function* (
+  { run }: Phases,
+  stack: InstalledStack,
+  supervision: Supervision,
+  members: ReadonlyArray<Member>
+) {
+  const launches = yield* composeLaunches(run.trial, run.handle, stack, members)
+  yield* Effect.forEach(launches, supervision.launch, { concurrency: "unbounded", discard: true }).pipe(
+    Effect.mapError((reason) => inPhase("launch")(reason))
+  )
+})
+
+/** Opens the observation, then posts the task once, as the user, with the mention by public key: its text stays inert. */
+const post = Effect.fnUntraced(function* ({ run, stage }: Phases, supervision: Supervision) {
+  const observer = yield* RelayObserver
+  const client = yield* BuzzClient
+  const { handle, record, trial } = run
+  const relayUrl = yield* Effect.fromResult(
+    Result.mapError(userRelayUrl(handle), (invalid) => inPhase("post")(ofRelayUrl(invalid, "user"), invalid))
+  )
+  const actor = { relayUrl, identity: handle.user.identity }
+  const pubkey = handle.credentials.find(({ agentId }) => agentId === trial.orchestratorId)?.identity.pubkey ?? ""
+  const channel = yield* Channel.make({ handle, record, supervision })
+  yield* Ref.update(stage, (before) => ({ ...before, actor, channel }))
+  const { channelId } = handle
+  const sending = Effect.gen(function* () {
+    const observation = yield* observer.observe({ actor, channelId })
+    const task = yield* client.send(actor, { channelId, content: trial.task, mentions: [pubkey] })
+    return { observation, task }
+  }).pipe(
+    Effect.mapError((error) =>
+      inPhase("post")(ofPost(error.reason, { relay: relayUrl, agentId: trial.orchestratorId, pubkey }), error)
+    )
+  )
+  const death = Effect.mapError(supervision.awaitDeath, (reason) => inPhase("post")(reason))
+  const { observation, task } = yield* Effect.raceFirst(sending, death)
+  yield* record.learn({ taskEvent: task })
+  return { actor, channel, observation, task, postedMillis: yield* Clock.currentTimeMillis }
+})
+
+const observe = Effect.fnUntraced(function* (
+  { run }: Phases,
+  supervision: Supervision,
+  posted: Effect.Success<ReturnType<typeof post>>
+) {
+  const client = yield* BuzzClient
+  const { handle, record, trial } = run
+  const { condition } = trial.options
+  return yield* observeTrial({
+    ...posted,
+    handle,
+    record,
+    client,
+    supervision,
+    team: {
+      agentIds: handle.credentials.map(({ agentId }) => agentId),
+      orchestratorId: trial.orchestratorId,
+      solo: condition.isSolo
+    },
+    budgetMillis: condition.manifest.trial_budget.timeout_seconds * 1000
+  }).pipe(Effect.mapError((reason) => inPhase("observe")(reason)))
+})
+
+/** Characters of a wrong output that an error shows. */
+const SHOWN_OUTPUT = 200
+
+/** Only where the team itself says that it is finished, and only for the condition whose output is known. */
+const verifyOutput = Effect.fnUntraced(function* ({ run }: Phases, { outcome }: Ended) {
+  const { exec, facts } = yield* EnvironmentService
+  const probe = outputProbe(run.trial.options.condition.manifest.condition, facts.workDirectory)
+  if (probe === undefined || outcome === "timed-out") return
+  const path = quote(probe.path)
+  const check = Effect.gen(function* () {
+    const { exitCode, stdout } = yield* exec(`[ -f ${path} ] && cat ${path}`)
+    if (exitCode === 0 && satisfies(probe, stdout)) return
+    const actual = exitCode === 0 ? stdout.slice(0, SHOWN_OUTPUT) : undefined
+    return yield* new OutputProbeFailed({ path: probe.path, expected: probe.expected, actual })
+  })
+  yield* run.record.phase(
+    "verify-output",
+    Effect.mapError(check, (reason) => inPhase("verify-output")(reason))
+  )
+})

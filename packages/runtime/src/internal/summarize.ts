@@ -1,0 +1,111 @@
+/**
+ * From what is known of a trial to `summary.json`. Pure.
+ */
+import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
+import type { AgentState } from "../AgentState.ts"
+import type { EnvironmentFacts } from "../EnvironmentService.ts"
+import type { TeamState } from "../TeamState.ts"
+import type { TrialOptions } from "../TrialOptions.ts"
+import type { TrialFacts } from "../TrialRecord.ts"
+import type { AgentSummary, TrialSummary } from "../TrialSummary.ts"
+import * as Usage from "../Usage.ts"
+
+/** File name of an agent's composed prompt, in the trial directory and below the layout's `prompts`. */
+export const promptName = (agentId: string): string => `${agentId}.system-prompt.md`
+
+/** Every agent of the trial as it was before the sweep; `team` is absent when nothing was launched. */
+export const agentSummaries = (handle: TrialHandle, team: TeamState | undefined): ReadonlyArray<AgentSummary> =>
+  handle.credentials.map(({ agentId, endpoint, identity, kind, role }) => {
+    const known = team?.agents.get(agentId)
+    const totals = known === undefined ? undefined : Usage.totals(known.usage)
+    return {
+      agent_id: agentId,
+      kind,
+      role,
+      endpoint,
+      pubkey: identity.pubkey,
+      system_prompt: promptName(agentId),
+      state: known === undefined ? "not-launched" : STATES[known.state._tag],
+      turns_started: known?.state.starts ?? 0,
+      turns_ended: known?.state.ends ?? 0,
+      input_tokens: totals?.inputTokens ?? null,
+      output_tokens: totals?.outputTokens ?? null,
+      cached_tokens: totals?.cachedTokens ?? null
+    }
+  })
+
+const STATES: Readonly<Record<AgentState["_tag"], string>> = {
+  Starting: "starting",
+  Ready: "ready",
+  InTurn: "in-turn",
+  Idle: "idle",
+  Requeued: "requeued",
+  Orphaned: "orphaned",
+  Dead: "dead"
+}
+
+/** The error that ended a trial, as far as a document can hold it. */
+export interface SummarizedError {
+  readonly phase: string
+  readonly reason: string
+  readonly message: string
+}
+
+export interface SummarizeInput {
+  readonly options: TrialOptions
+  readonly environment: EnvironmentFacts
+  readonly facts: TrialFacts
+  readonly error: SummarizedError | undefined
+  readonly endedAt: number
+  readonly files: ReadonlyArray<string>
+}
+
+/** The whole document. */
+export const summarize = (input: SummarizeInput): TrialSummary => {
+  const { endedAt, environment, error, facts, files, options } = input
+  const { condition } = options
+  const agents = facts.agents ?? (facts.handle === undefined ? [] : agentSummaries(facts.handle, undefined))
+  return {
+    bundle_version: "1",
+    run_id: options.runId,
+    trial_id: options.trialId,
+    condition: condition.manifest.condition,
+    manifest_sha256: condition.sha256,
+    solo_roster: condition.isSolo,
+    channel_id: facts.handle?.channelId ?? null,
+    relay_url: options.relayUrl,
+    environment: {
+      kind: environment.kind,
+      name: environment.name,
+      architecture: environment.architecture,
+      limitations: environment.limitations
+    },
+    started_at: new Date(facts.startedAt).toISOString(),
+    ended_at: new Date(endedAt).toISOString(),
+    outcome: facts.outcome?.outcome ?? null,
+    detail: facts.outcome?.detail ?? error?.message ?? "",
+    error: error ?? null,
+    task_event_id: facts.taskEvent?.id ?? null,
+    completion_message_id: facts.completion?.id ?? null,
+    completion_message: facts.completion?.content ?? null,
+    phases: facts.phases,
+    agents,
+    totals: {
+      input_tokens: total(agents.map((agent) => agent.input_tokens)),
+      output_tokens: total(agents.map((agent) => agent.output_tokens)),
+      cached_tokens: total(agents.map((agent) => agent.cached_tokens))
+    },
+    message_count: facts.messageCount ?? 0,
+    stack: facts.stack?.digests ?? {},
+    warnings: facts.warnings,
+    cleanup: facts.cleanup,
+    sweep: facts.sweep ?? null,
+    files
+  }
+}
+
+/** Of what was reported; null when nobody reported anything. */
+const total = (counts: ReadonlyArray<number | null>): number | null => {
+  const known = counts.filter((count) => count !== null)
+  return known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0)
+}
