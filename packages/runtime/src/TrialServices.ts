@@ -1,0 +1,37 @@
+/**
+ * The services of a trial, composed: `layer` for trials on a relay, `layerRuntime` for programs that bring their own way to
+ * speak with one (and for tests).
+ */
+import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
+import * as BuzzClientNative from "@buzz-orchestra/relay/BuzzClientNative"
+import * as RelayObserverLive from "@buzz-orchestra/relay/RelayObserverLive"
+import { TrialHandleStore } from "@buzz-orchestra/relay/TrialHandleStore"
+import * as TrialProvisionerLive from "@buzz-orchestra/relay/TrialProvisionerLive"
+import { Layer } from "effect"
+import * as AgentSupervisorLive from "./AgentSupervisorLive.ts"
+import * as StackInstallerLive from "./StackInstallerLive.ts"
+import { TrialEvents } from "./TrialEvents.ts"
+import * as TrialLive from "./TrialLive.ts"
+import * as TrialRuntimeLive from "./TrialRuntimeLive.ts"
+
+/**
+ * `Trial` and its events. Needs an `EnvironmentService`, the relay's `BuzzClient`, `RelayObserver` and `TrialProvisioner`, a
+ * `ManifestService`, `FileSystem` and `Path`. The scope of the layer owns the stream of events; trials own everything else.
+ */
+export const layerRuntime = TrialLive.layer.pipe(
+  Layer.provide(TrialRuntimeLive.layer),
+  Layer.provide([AgentSupervisorLive.layer, StackInstallerLive.layer]),
+  Layer.provideMerge(TrialEvents.layer)
+)
+
+/** The relay's services over HTTP and WebSocket; handles live as long as the layer. */
+const layerRelay = TrialProvisionerLive.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(BuzzClientNative.layer, RelayObserverLive.layer)),
+  Layer.provide(TrialHandleStore.layerMemory)
+)
+
+/**
+ * Everything a trial runs on but the environment and the platform: needs an `EnvironmentService`, `FileSystem`, `Path`, an
+ * `HttpClient`, a `WebSocketConstructor`, `SecureRandom` and `Schnorr`.
+ */
+export const layer = layerRuntime.pipe(Layer.provide(Layer.mergeAll(layerRelay, ManifestService.layer)))
