@@ -2,7 +2,7 @@
  * `TrialProvisioner` over a relay and a handle store. The user owns the channel, as a person would; profiles are published
  * before anybody speaks, because agents look up each other's attestation there once and remember the answer.
  */
-import { Cause, Duration, Effect, Layer, type Redacted } from "effect"
+import { Cause, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpClient } from "effect/http"
 import { type Actor, BuzzClient } from "./BuzzClient.ts"
@@ -10,6 +10,7 @@ import * as Identity from "./Identity.ts"
 import { causeText } from "./internal/causeText.ts"
 import {
   ApiKeyMissing,
+  type HandleStoreFailed,
   ProvisioningError,
   type ProvisioningReason,
   RelayStepFailed,
@@ -86,10 +87,11 @@ const provision = Effect.fnUntraced(function* (request: ProvisionRequest) {
       Effect.logWarning(`channel ${handle.channelId} of a trial that was not provisioned may be left`, cause)
     )
   )
-  yield* introduce(handle, actor, request).pipe(
+  yield* introduce(actor.relayUrl, handle.user)
+  yield* openChannel(handle, actor, request).pipe(
     Effect.andThen(store.put(handle)),
-    // From the first request on: a channel may exist although its answer was lost.
-    Effect.onError(() => undo)
+    // Not only after the channel's creation was confirmed: it may exist although the answer was lost.
+    Effect.onError((cause) => (channelWasRefused(cause) ? Effect.void : undo))
   )
   return handle
 })
@@ -141,32 +143,40 @@ const attest =
 
 const ownerOf = (ownerKey: Redacted.Redacted<string>) => Identity.parse(ownerKey).pipe(reasonOf, atStep("owner key"))
 
-/** The channel and everybody in it, each introduced by itself. */
-const introduce = Effect.fnUntraced(function* (handle: TrialHandle, actor: Actor, request: ProvisionRequest) {
+/** Publishes somebody's profile, as that somebody. */
+const introduce = (relayUrl: string, who: TrialUser) =>
+  BuzzClient.use((client) => client.setProfile({ relayUrl, identity: who.identity }, { name: who.name })).pipe(
+    reasonOf,
+    atStep(`profile of ${who.name}`)
+  )
+
+/** The channel and everybody in it; each agent introduces itself before it is invited. */
+const openChannel = Effect.fnUntraced(function* (handle: TrialHandle, actor: Actor, request: ProvisionRequest) {
   const client = yield* BuzzClient
-  const profile = (who: TrialUser) =>
-    client
-      .setProfile({ relayUrl: actor.relayUrl, identity: who.identity }, { name: who.name })
-      .pipe(reasonOf, atStep(`profile of ${who.name}`))
-  yield* profile(handle.user)
-  yield* client
-    .createChannel(actor, {
-      id: handle.channelId,
-      name: TrialRoster.channelName({ ...handle, label: request.channelLabel }),
-      description: TrialRoster.channelDescription(handle)
-    })
-    .pipe(reasonOf, atStep("channel"))
+  const { channelId } = handle
+  const name = TrialRoster.channelName({ ...handle, label: request.channelLabel })
+  const description = TrialRoster.channelDescription(handle)
+  yield* client.createChannel(actor, { id: channelId, name, description }).pipe(reasonOf, atStep(CHANNEL_STEP))
   yield* Effect.forEach(
     handle.credentials,
     Effect.fnUntraced(function* ({ agentId, identity }) {
-      yield* profile({ name: agentId, identity })
+      yield* introduce(actor.relayUrl, { name: agentId, identity })
       yield* client
-        .addMember(actor, { channelId: handle.channelId, pubkey: identity.pubkey, role: "member" })
+        .addMember(actor, { channelId, pubkey: identity.pubkey, role: "member" })
         .pipe(reasonOf, atStep(`member ${agentId}`))
     }),
     { concurrency: CONCURRENCY, discard: true }
   )
 })
+
+const CHANNEL_STEP = "channel"
+
+/** A relay that said no made no channel. */
+const channelWasRefused = (cause: Cause.Cause<RelayStepFailed | HandleStoreFailed>): boolean => {
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+  if (error?._tag !== "RelayStepFailed" || error.step !== CHANNEL_STEP) return false
+  return error.reason._tag === "RelayRefused" || error.reason._tag === "RelayAuthRefused"
+}
 
 const readiness = Effect.fnUntraced(function* (relayUrl: string) {
   const client = yield* HttpClient.HttpClient
