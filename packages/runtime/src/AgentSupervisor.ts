@@ -92,8 +92,8 @@ export interface Supervision {
   ): Effect.Effect<void>
   /** From now on ends are expected: they are recorded, and nobody fails for them. */
   readonly expectEnds: Effect.Effect<void>
-  /** Returns once everything written to a log before has gone through `onWatchEvent`; fails when the watch is gone. */
-  readonly caughtUp: Effect.Effect<void, EnvironmentError>
+  /** Returns once so many bytes of each of these logs have gone through `onWatchEvent`; fails when the watch is gone. */
+  handled(sizes: ReadonlyMap<string, number>): Effect.Effect<void, EnvironmentError>
   /** What was started: the pid of each program by its name. */
   readonly pids: Effect.Effect<ReadonlyMap<string, number>>
 }

@@ -120,7 +120,7 @@ const openSupervision = Effect.fnUntraced(function* (
     changes: team.changes,
     noticed: team.noticed,
     expectEnds: Ref.set(expecting, true),
-    caughtUp: watch.caughtUp,
+    handled: watch.handled,
     pids: starter.pids
   }
 })

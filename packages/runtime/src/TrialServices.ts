@@ -25,8 +25,8 @@ export const layerRuntime = TrialLive.layer.pipe(
 )
 
 /** The relay's services over HTTP and WebSocket; handles live as long as the layer. */
-const layerRelay = TrialProvisionerLive.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(BuzzClientNative.layer, RelayObserverLive.layer)),
+const layerRelay = Layer.mergeAll(TrialProvisionerLive.layer, RelayObserverLive.layer).pipe(
+  Layer.provideMerge(BuzzClientNative.layer),
   Layer.provide(TrialHandleStore.layerMemory)
 )
 

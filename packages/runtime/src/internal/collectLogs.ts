@@ -2,7 +2,7 @@
  * Makes sure that this machine has every byte of the stack's logs. The watch delivers them as they are written, so that
  * normally there is nothing left to do but to compare sizes.
  */
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Path, Result } from "effect"
 import type { Supervision } from "../AgentSupervisor.ts"
 import { EnvironmentError, TransferFailed } from "../EnvironmentError.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
@@ -10,30 +10,32 @@ import type { Layout } from "../Layout.ts"
 import type { LogCapture } from "../LogCapture.ts"
 import * as Redaction from "../Redaction.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
+import { parseSizes, sizesScript } from "./exitScript.ts"
 import * as latin1 from "./latin1.ts"
-import { quote } from "./shellText.ts"
 
 export interface CollectLogsOptions {
   readonly layout: Layout
   readonly capture: LogCapture
-  readonly supervision: Pick<Supervision, "caughtUp">
+  readonly supervision: Pick<Supervision, "handled">
   readonly directory: TrialDirectory
   readonly redactor: Redaction.Redactor
   readonly warn: (detail: string) => Effect.Effect<void>
 }
 
-/** A watch that is alive needs two of its rounds to deliver what is there. */
-const CATCH_UP_DEADLINE = "5 seconds"
+/** A watch that is alive delivers what is there within a round or two. */
+const WATCH_DEADLINE = "5 seconds"
 
 /** Finishes the logs and fetches what the watch did not deliver. */
 export const collectLogs = Effect.fnUntraced(function* (options: CollectLogsOptions) {
-  const { capture, warn } = options
-  const caughtUp = yield* Effect.result(Effect.timeout(options.supervision.caughtUp, CATCH_UP_DEADLINE))
-  if (caughtUp._tag === "Failure")
-    yield* warn(`the watch did not deliver the last of the logs: ${caughtUp.failure.message}`)
+  const { capture, layout, supervision, warn } = options
+  const { exec } = yield* EnvironmentService
+  const sizes = parseSizes((yield* exec(sizesScript(layout.logs))).stdout)
+  const delivered = yield* Effect.result(Effect.timeout(supervision.handled(sizes), WATCH_DEADLINE))
+  if (Result.isFailure(delivered))
+    yield* warn(`the watch did not deliver the last of the logs: ${delivered.failure.message}`)
   yield* capture.finish
   const received = yield* capture.received
-  for (const [name, size] of yield* sizesInside(options.layout)) {
+  for (const [name, size] of sizes) {
     const missing = size - (received.get(name) ?? 0)
     if (missing > 0) {
       yield* warn(`${missing} of ${size} bytes of ${name} did not come through the watch and are fetched`)
@@ -42,19 +44,6 @@ export const collectLogs = Effect.fnUntraced(function* (options: CollectLogsOpti
       yield* warn(`${name} is ${-missing} bytes shorter than what was read of it: something in the environment cut it`)
     }
   }
-})
-
-const sizesInside = Effect.fnUntraced(function* (layout: Layout) {
-  const { exec } = yield* EnvironmentService
-  const { stdout } = yield* exec(
-    `cd ${quote(layout.logs)} && for f in *.log; do [ -f "$f" ] && printf '%s %s\\n' "$(wc -c <"$f")" "$f"; done; :`
-  )
-  return new Map(
-    stdout.split("\n").flatMap((line): ReadonlyArray<readonly [string, number]> => {
-      const [, size, name] = /^\s*(\d+) (.+)$/.exec(line) ?? []
-      return size === undefined || name === undefined ? [] : [[name, Number(size)]]
-    })
-  )
 })
 
 /** The whole file, because only its beginning is here and a secret may lie across the border. */

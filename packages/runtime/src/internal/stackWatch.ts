@@ -1,5 +1,5 @@
 /**
- * The one watch of a trial and what it has reported: logs line by line, processes, rounds. One fiber reads it; everything
+ * The one watch of a trial and what it has reported: logs line by line, and processes. One fiber reads it; everything
  * else waits for a change of the values kept here.
  */
 import { Deferred, Effect, Option, Ref, type Scope, Stream, SubscriptionRef } from "effect"
@@ -33,8 +33,8 @@ export interface StackWatch {
   awaitLine(name: string, pattern: RegExp): Effect.Effect<string, EnvironmentError>
   /** What a program said last, oldest first. */
   lastLines(name: string): Effect.Effect<ReadonlyArray<string>>
-  /** Returns once everything written before has been handled. */
-  readonly caughtUp: Effect.Effect<void, EnvironmentError>
+  /** Returns once so many bytes of each of these logs have been handled. */
+  handled(sizes: ReadonlyMap<string, number>): Effect.Effect<void, EnvironmentError>
   /** Fails when the watch is gone; never succeeds. */
   readonly lost: Effect.Effect<never, EnvironmentError>
 }
@@ -47,9 +47,6 @@ interface Speech {
 
 const SILENCE: Speech = { log: ProgramLog.initial, waits: [] }
 
-/** The round under way may have passed a log before its last byte was written; the one after it has not. */
-const ROUNDS_TO_CATCH_UP = 2
-
 /** Opens the watch. The scope owns it and the fiber that reads it. */
 export const open = Effect.fnUntraced(function* (
   options: StackWatchOptions
@@ -57,7 +54,7 @@ export const open = Effect.fnUntraced(function* (
   const environment = yield* EnvironmentService
   const speeches = yield* Ref.make<ReadonlyMap<string, Speech>>(new Map())
   const processes = yield* SubscriptionRef.make(ProcessTable.initial)
-  const rounds = yield* SubscriptionRef.make(0)
+  const bytesHandled = yield* SubscriptionRef.make<ReadonlyMap<string, number>>(new Map())
   const ended = yield* Deferred.make<never, EnvironmentError>()
 
   const onBytes = Effect.fnUntraced(function* (file: string, bytes: Uint8Array) {
@@ -83,13 +80,17 @@ export const open = Effect.fnUntraced(function* (
     yield* options.onEvent(event)
     switch (event._tag) {
       case "LogBytes":
-        return yield* onBytes(event.file, event.bytes)
+        yield* onBytes(event.file, event.bytes)
+        return yield* SubscriptionRef.update(
+          bytesHandled,
+          (all) => new Map([...all, [event.file, event.offset + event.bytes.length]])
+        )
       case "ProcessSeen":
       case "ProcessDied":
         yield* SubscriptionRef.update(processes, (table) => ProcessTable.reported(table, event))
         return event._tag === "ProcessDied" ? yield* options.onDeath(event.name, event.pid) : undefined
       case "RoundCompleted":
-        return yield* SubscriptionRef.update(rounds, (n) => n + 1)
+        return
     }
   })
 
@@ -126,13 +127,12 @@ export const open = Effect.fnUntraced(function* (
       return yield* orLost(Deferred.await(found))
     }),
     lastLines: (name) => Effect.map(Ref.get(speeches), (all) => ProgramLog.lastLines((all.get(name) ?? SILENCE).log)),
-    caughtUp: Effect.flatMap(SubscriptionRef.get(rounds), (now) =>
+    handled: (sizes) =>
       orLost(
-        first(SubscriptionRef.changes(rounds), (n) =>
-          n >= now + ROUNDS_TO_CATCH_UP ? Option.some(undefined) : Option.none()
+        first(SubscriptionRef.changes(bytesHandled), (all) =>
+          [...sizes].every(([file, size]) => (all.get(file) ?? 0) >= size) ? Option.some(undefined) : Option.none()
         )
-      )
-    ),
+      ),
     lost: Deferred.await(ended)
   }
 })

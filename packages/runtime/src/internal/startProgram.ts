@@ -7,11 +7,11 @@ import type { EnvironmentError } from "../EnvironmentError.ts"
 import { EnvironmentService, type EnvironmentVariables } from "../EnvironmentService.ts"
 import { AgentNotLaunched } from "../RuntimeLaunchError.ts"
 import type { ProgramEnd } from "../TeamState.ts"
-import { couldNotStart, parseExitStatus } from "./exitStatus.ts"
+import { exitScript, parseExit } from "./exitScript.ts"
+import { couldNotStart } from "./exitStatus.ts"
 import { launchScript, parseStarted, type Started } from "./launchScript.ts"
-import { quote } from "./shellText.ts"
 import { first, type StackWatch } from "./stackWatch.ts"
-import { exitScript, stopScript } from "./stopScript.ts"
+import { stopScript } from "./stopScript.ts"
 import type { TeamKeeper } from "./teamKeeper.ts"
 
 /** Starting a program takes milliseconds; an environment that cannot do it in this time will not. */
@@ -58,14 +58,15 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const conclude = Effect.fnUntraced(function* (name: string, pid: number) {
     const at = yield* Clock.currentTimeMillis
-    const status = exec(exitScript(quote(`${logs}/${name}.exit`))).pipe(
-      Effect.map(({ stdout }) => parseExitStatus(stdout)),
-      Effect.orElseSucceed(() => parseExitStatus(""))
+    const told = yield* exec(exitScript(logs, name)).pipe(
+      Effect.map(({ stdout }) => stdout),
+      // An environment that is gone tells nothing; that it is gone is told by the watch.
+      Effect.orElseSucceed(() => "")
     )
-    const words = Effect.ignore(Effect.timeoutOption(watch.caughtUp, LAST_WORDS_DEADLINE))
-    const [ended] = yield* Effect.all([status, words], { concurrency: "unbounded" })
+    const { sizes, status } = parseExit(told)
+    yield* Effect.ignore(Effect.timeoutOption(watch.handled(sizes), LAST_WORDS_DEADLINE))
     const current = (yield* Ref.get(pids)).get(name)
-    if (current === undefined || current === pid) yield* team.ended(name, { pid, at, ...ended })
+    if (current === undefined || current === pid) yield* team.ended(name, { pid, at, ...status })
   })
 
   const end = (name: string, pid: number) =>

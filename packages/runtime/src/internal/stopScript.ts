@@ -24,7 +24,3 @@ while alive && [ $n -gt 0 ]; do sleep 0.05; n=$((n - 1)); done
 alive && kill -KILL ${program.pid}
 :
 `
-
-/** Prints the exit code that the waiting shell leaves, which may take it a moment; nothing when it does not come. */
-export const exitScript = (file: string): string =>
-  `n=20; while [ ! -s ${file} ] && [ $n -gt 0 ]; do sleep 0.05; n=$((n - 1)); done; cat ${file} 2>/dev/null`
