@@ -98,7 +98,14 @@ describe("help and usage", () => {
   )
   it.effect("run without a task is a usage error before anything is read", () =>
     Effect.gen(function* () {
-      const { code, stderr } = yield* invoke("run", "no-such.yaml", "--endpoints", "no-such.json")
+      const { code, stderr } = yield* invoke(
+        "run",
+        "no-such.yaml",
+        "--endpoints",
+        "no-such.json",
+        "--stack",
+        "reference"
+      )
       assert.strictEqual(code, 64)
       assert.strictEqual(
         stderr,
@@ -183,6 +190,8 @@ describe("run, before anything starts", () => {
     `${directory}manifest.yaml`,
     "--endpoints",
     `${directory}endpoints.json`,
+    "--stack",
+    "reference",
     "--instruction",
     "do it"
   ])
@@ -217,7 +226,6 @@ describe("run, before anything starts", () => {
           ["--upload", "/no/such/file:/app/file"],
           ["--upload", "no-target"],
           ["--out", full],
-          ["--stack", "/no/such/stack"],
           ["--user-relay", "http://localhost:3600"]
         ],
         (flags) =>
@@ -229,9 +237,10 @@ describe("run, before anything starts", () => {
         ["--upload", 7, false],
         ["--upload", 64, false],
         ["--out", 6, false],
-        ["--stack", 8, false],
         ["--user-relay", 64, false]
       ])
+      const elsewhere = run.map((argument) => (argument === "reference" ? "/no/such/stack" : argument))
+      assert.strictEqual((yield* invoke(...elsewhere)).code, 8)
     }).pipe(
       Effect.scoped,
       Effect.provide(environment({ SCRIPTED_API_KEY: "scripted-key", BAD_KEY: "not-a-key" })),

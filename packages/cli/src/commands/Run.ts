@@ -115,12 +115,13 @@ export const run = Command.make(
       description: "One task, the real stack, a relay inside this command"
     },
     {
-      command: "buzz-orchestra run team.yaml --endpoints endpoints.json --instruction-file task.md --upload repo:/app",
+      command:
+        "buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction-file task.md --upload repo:/app",
       description: "The task from a file, with a folder to work on"
     },
     {
       command:
-        "buzz-orchestra run team.yaml --endpoints endpoints.json --instruction-file task.md --relay ws://localhost:3600 --owner-key-env RELAY_OWNER_KEY",
+        "buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction-file task.md --relay ws://localhost:3600 --owner-key-env RELAY_OWNER_KEY",
       description: "On a relay that runs already and admits only attested keys"
     }
   ])
