@@ -67,7 +67,6 @@ export const verify = (
 ): Result.Result<{ readonly pubkey: string; readonly eventId: string }, string> =>
   Result.gen(function* () {
     const event = yield* readHeader(header)
-    const refuse = (detail: string) => Result.fail(`${VERIFICATION_FAILED}: ${detail}`)
     if (event.kind !== EventKind.HttpAuth)
       return yield* refuse(`expected kind ${EventKind.HttpAuth}, got ${event.kind}`)
     if (!verifyEvent(schnorr, event)) return yield* refuse("invalid Schnorr signature")
@@ -89,6 +88,8 @@ export const verify = (
 
 const PREFIX = "Nostr "
 const VERIFICATION_FAILED = "NIP-98: NIP-98 HTTP Auth verification failed"
+
+const refuse = (detail: string) => Result.fail(`${VERIFICATION_FAILED}: ${detail}`)
 
 const readHeader = (header: string | undefined) =>
   Result.gen(function* () {

@@ -3,13 +3,14 @@
  * is read through `BuzzClient`, so nothing is lost between two connections. What is seen in which order is decided by
  * `Observation`.
  */
-import { Deferred, Effect, FiberHandle, Layer, Queue, Random, Result, type Scope, Stream } from "effect"
+import { Deferred, Effect, FiberHandle, Layer, Queue, type Scope, Stream } from "effect"
 import type { Socket } from "effect/socket"
 import { type Actor, BuzzClient } from "./BuzzClient.ts"
 import * as ChannelHistory from "./ChannelHistory.ts"
 import * as AppendLog from "./internal/appendLog.ts"
 import { awaitDone } from "./internal/awaitDone.ts"
 import * as Backoff from "./internal/backoff.ts"
+import { retrying } from "./internal/retrying.ts"
 import type { NostrEvent } from "./NostrEvent.ts"
 import * as Observation from "./Observation.ts"
 import * as RelayConnection from "./RelayConnection.ts"
@@ -94,30 +95,20 @@ const follow = Effect.fnUntraced(function* (following: Following) {
 })
 
 /** The first connection is tried as often as the standard policy allows; later ones are the connection's own business. */
-const connect = Effect.fnUntraced(function* (actor: Actor) {
-  for (let failures = 1; ; failures++) {
-    const opened = yield* Effect.result(RelayConnection.open({ url: actor.relayUrl, identity: actor.identity }))
-    if (Result.isSuccess(opened)) return opened.success
-    const { reason } = opened.failure
-    const pause = RetryPolicy.pauseMillis(RetryPolicy.standard, reason, failures, yield* Random.next)
-    if (pause === undefined) return yield* Effect.fail(opened.failure)
-    yield* Effect.sleep(pause)
-  }
-})
+const connect = (actor: Actor) =>
+  retrying(RelayConnection.open({ url: actor.relayUrl, identity: actor.identity }), ({ reason }, failures, random) =>
+    RetryPolicy.pauseMillis(RetryPolicy.standard, reason, failures, random)
+  )
 
 /**
  * A relay that was there once is waited for as long as the observation lasts: the trial goes on without us. Only its rules
  * end the reading.
  */
-const persistently = Effect.fnUntraced(function* (read: Following["read"]) {
-  for (let failures = 1; ; failures++) {
-    const result = yield* Effect.result(read)
-    if (Result.isSuccess(result)) return result.success
-    if (isFinal(result.failure)) return yield* Effect.fail(result.failure)
-    yield* Effect.logWarning(`reading the channel again: ${result.failure.message}`)
-    yield* Effect.sleep(Backoff.delayMillis(AGAIN, failures, yield* Random.next))
-  }
-})
+const persistently = (read: Following["read"]) =>
+  retrying(
+    Effect.tapError(read, (error) => Effect.logWarning(`a reading of the channel failed: ${error.message}`)),
+    (error, failures, random) => (isFinal(error) ? undefined : Backoff.delayMillis(AGAIN, failures, random))
+  )
 
 const AGAIN: Backoff.Backoff = { baseMillis: 500, capMillis: 10_000 }
 

@@ -21,7 +21,7 @@ const over = <A, E, R>(embedded: Layer.Layer<A, E, R>) =>
   client.pipe(Layer.provideMerge(embedded), Layer.provideMerge(platform))
 const relayUrl = EmbeddedRelay.useSync(({ url }) => url)
 
-BuzzClientSuite.suite("BuzzClient over the embedded relay", over(relay), relayUrl)
+BuzzClientSuite.suite("the embedded relay", over(relay), relayUrl)
 
 const uuid = SecureRandom.SecureRandom.use((random) => random.uuidV4())
 

@@ -30,10 +30,37 @@ const membersEvent = (...members: ReadonlyArray<readonly [string, string]>) =>
     tags: [["d", CHANNEL], ...members.map(([pubkey, role]): Tag => ["p", pubkey, "", role])]
   })
 
-describe("createChannel", () => {
-  const create = (client: BuzzClient["Service"]) =>
-    client.createChannel(actor, { id: CHANNEL, name: "trial", description: "run=1" })
+const create = (client: BuzzClient["Service"]) =>
+  client.createChannel(actor, { id: CHANNEL, name: "trial", description: "run=1" })
+const archive = (client: BuzzClient["Service"]) => client.archiveChannel(actor, CHANNEL)
+const members = (client: BuzzClient["Service"]) => client.members(actor, CHANNEL)
+const profile = (client: BuzzClient["Service"]) => client.setProfile(actor, { name: "Ada", about: "leads" })
 
+/** A relay where the channel exists and has these members. */
+const exists =
+  (...members: ReadonlyArray<readonly [string, string]>): Respond =>
+  (request) =>
+    request.path === "/query"
+      ? ok(members.length === 0 ? [] : [membersEvent(...members)])
+      : notAccepted(request, "duplicate: channel already exists")
+
+const read = (client: BuzzClient["Service"]) => client.readChannel(actor, CHANNEL)
+const message = (n: number, fields: Partial<NostrEvent> = {}) =>
+  signedBy(identity, { kind: 9, created_at: 1_700_000_000 + n, tags: [["h", CHANNEL]], content: `m${n}`, ...fields })
+
+/** A relay with these events that never returns more than `clamp` at once. */
+const storeOf = (
+  events: ReadonlyArray<NostrEvent>,
+  options: { readonly clamp?: number; readonly ignoresBeforeId?: boolean } = {}
+) =>
+  ((request) => {
+    const [{ before_id, ...filter } = {}] = filtersOf(request)
+    const asked = options.ignoresBeforeId === true || before_id === undefined ? filter : { ...filter, before_id }
+    const found = events.filter((event) => matches(asked, event)).toSorted(newestFirst)
+    return ok(found.slice(0, Math.min(filter.limit ?? 1_000, options.clamp ?? 1_000)))
+  }) satisfies Respond
+
+describe("createChannel", () => {
   it.effect("asks for a private stream under the given UUID", () =>
     Effect.gen(function* () {
       const { result, seen } = yield* run(create, (request) => accepted(request))
@@ -52,12 +79,6 @@ describe("createChannel", () => {
 
   it.effect("takes a channel that exists for the one asked for only when it is ours", () =>
     Effect.gen(function* () {
-      const exists =
-        (...members: ReadonlyArray<readonly [string, string]>): Respond =>
-        (request) =>
-          request.path === "/query"
-            ? ok(members.length === 0 ? [] : [membersEvent(...members)])
-            : notAccepted(request, "duplicate: channel already exists")
       const ours = yield* run(create, exists([identity.pubkey, "owner"]))
       assert.isTrue(Result.isSuccess(ours.result))
       for (const members of [[], [[identity.pubkey, "member"]], [[ada, "owner"]]] as ReadonlyArray<
@@ -71,8 +92,6 @@ describe("createChannel", () => {
 })
 
 describe("archiveChannel", () => {
-  const archive = (client: BuzzClient["Service"]) => client.archiveChannel(actor, CHANNEL)
-
   it.effect("takes an archived channel for done, and nothing else", () =>
     Effect.gen(function* () {
       const done = yield* run(archive, () => ({ status: 400, body: { error: "invalid: channel is archived" } }))
@@ -84,8 +103,6 @@ describe("archiveChannel", () => {
 })
 
 describe("members", () => {
-  const members = (client: BuzzClient["Service"]) => client.members(actor, CHANNEL)
-
   it.effect("reads the relay's list, an empty role as member, and nobody where there is no channel", () =>
     Effect.gen(function* () {
       const listed = yield* run(members, () => ok([membersEvent([identity.pubkey, "owner"], [ada, ""])]))
@@ -100,8 +117,6 @@ describe("members", () => {
 })
 
 describe("setProfile", () => {
-  const profile = (client: BuzzClient["Service"]) => client.setProfile(actor, { name: "Ada", about: "leads" })
-
   it.effect("keeps the fields that the profile has already, and is newer than it", () =>
     Effect.gen(function* () {
       const content = JSON.stringify({ name: "old", picture: "https://x", nip05: "a@b" })
@@ -139,22 +154,6 @@ describe("setProfile", () => {
 })
 
 describe("readChannel", () => {
-  const read = (client: BuzzClient["Service"]) => client.readChannel(actor, CHANNEL)
-  const message = (n: number, fields: Partial<NostrEvent> = {}) =>
-    signedBy(identity, { kind: 9, created_at: 1_700_000_000 + n, tags: [["h", CHANNEL]], content: `m${n}`, ...fields })
-
-  /** A relay with these events that never returns more than `clamp` at once. */
-  const storeOf = (
-    events: ReadonlyArray<NostrEvent>,
-    options: { readonly clamp?: number; readonly ignoresBeforeId?: boolean } = {}
-  ) =>
-    ((request) => {
-      const [{ before_id, ...filter } = {}] = filtersOf(request)
-      const asked = options.ignoresBeforeId === true || before_id === undefined ? filter : { ...filter, before_id }
-      const found = events.filter((event) => matches(asked, event)).toSorted(newestFirst)
-      return ok(found.slice(0, Math.min(filter.limit ?? 1_000, options.clamp ?? 1_000)))
-    }) satisfies Respond
-
   it.effect("pages to the root and returns the oldest first, whatever the page size of the relay", () =>
     Effect.gen(function* () {
       // Three to a second, so that pages end in the middle of one.

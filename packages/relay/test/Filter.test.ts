@@ -159,13 +159,14 @@ describe("parse", () => {
   })
 })
 
+const at = (created_at: number, id: string): NostrEvent => ({ ...event, created_at, id: hex(id) })
+const initials = (events: ReadonlyArray<NostrEvent>) => events.map(({ id }) => id.slice(0, 1)).join("")
+
 describe("order", () => {
-  const at = (created_at: number, id: string): NostrEvent => ({ ...event, created_at, id: hex(id) })
   const events = [at(11, "b"), at(10, "c"), at(11, "a"), at(12, "d")]
 
   it("puts the newest first as relays do, and the oldest first as people read", () => {
-    const ids = (sorted: ReadonlyArray<NostrEvent>) => sorted.map(({ id }) => id.slice(0, 1)).join("")
-    assert.strictEqual(ids(events.toSorted(Filter.newestFirst)), "dabc")
-    assert.strictEqual(ids(events.toSorted(Filter.oldestFirst)), "cabd")
+    assert.strictEqual(initials(events.toSorted(Filter.newestFirst)), "dabc")
+    assert.strictEqual(initials(events.toSorted(Filter.oldestFirst)), "cabd")
   })
 })

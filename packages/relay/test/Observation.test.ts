@@ -41,6 +41,9 @@ const run = (...inputs: ReadonlyArray<Observation.Input>) => {
 }
 const ids = (sightings: ReadonlyArray<Observation.Sighting>) => sightings.map(({ event }) => event.id).join(" ")
 
+/** What was sent while the connection was lost. */
+const missed = (...events: ReadonlyArray<NostrEvent>) => run(requested, read(1), requested, read(2, ...events))
+
 const doneAfter = (sightings: ReadonlyArray<Observation.Sighting>, after: string) =>
   sightings.reduce(Observation.watch, Observation.watchDone({ orchestrator: LEAD, after })).done?.id
 
@@ -94,8 +97,8 @@ describe("the order of sight", () => {
   })
 
   const Step = Schema.Union([
-    Schema.Struct({ _tag: Schema.Literal("Event"), n: Schema.Literals([1, 2, 3, 4, 5, 6]) }),
-    Schema.Struct({ _tag: Schema.Literal("Reconnect"), missed: Schema.Array(Schema.Literals([1, 2, 3, 4, 5, 6])) })
+    Schema.TaggedStruct("Event", { n: Schema.Literals([1, 2, 3, 4, 5, 6]) }),
+    Schema.TaggedStruct("Reconnect", { missed: Schema.Array(Schema.Literals([1, 2, 3, 4, 5, 6])) })
   ])
   it.effect.prop(
     "shows every event of any history exactly once",
@@ -156,7 +159,6 @@ describe("done", () => {
   })
 
   it("counts when it was missed together with the task, on either side of it", () => {
-    const missed = (...events: ReadonlyArray<NostrEvent>) => run(requested, read(1), requested, read(2, ...events))
     assert.strictEqual(doneAfter(missed(task, done("a-before-task-by-id")), "task"), "a-before-task-by-id")
     assert.strictEqual(doneAfter(missed(task, done("z-after-task-by-id")), "task"), "z-after-task-by-id")
   })

@@ -22,7 +22,7 @@ const over = <A, E, R>(embedded: Layer.Layer<A, E, R>) =>
   )
 const relayUrl = EmbeddedRelay.useSync(({ url }) => url)
 
-RelayObserverSuite.suite("RelayObserver over the embedded relay", over(relay), relayUrl)
+RelayObserverSuite.suite("the embedded relay", over(relay), relayUrl)
 
 /** A private channel of a user with one orchestrator. */
 const channel = Effect.gen(function* () {

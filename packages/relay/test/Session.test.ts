@@ -16,6 +16,9 @@ const subscribe: Session.Input = { _tag: "Subscribed", subscription: "s" }
 const publish: Session.Input = { _tag: "Published", eventId: "e" }
 const authenticated = [opened, auth, answered, ok("auth")]
 
+/** A new connection on which the relay refuses the identity. */
+const again = (message: string) => [lost, opened, auth, answered, ok("auth", false, message)]
+
 /** All actions in short, such as `Request s`. */
 const play = (...inputs: ReadonlyArray<Session.Input>) => {
   let state = Session.initial
@@ -89,7 +92,6 @@ describe("authentication", () => {
   })
 
   it("tries again when a relay that took the identity refuses it later, but not for ever and not against a rule", () => {
-    const again = (message: string) => [lost, opened, auth, answered, ok("auth", false, message)]
     const failed = again("auth-required: verification failed")
     assert.match(actionsOf(...authenticated, ...failed).at(-1) ?? "", /^Reconnect/)
     assert.match(actionsOf(...authenticated, ...failed, ...failed).at(-1) ?? "", /^Reconnect/)

@@ -12,8 +12,8 @@ import * as BuzzClientSuite from "./suites/BuzzClientSuite.ts"
 import * as RelayObserverSuite from "./suites/RelayObserverSuite.ts"
 
 const services = Layer.merge(TestRelay.layer, SecureRandom.layerWebCrypto)
-BuzzClientSuite.suite("BuzzClient of TestRelay", services, Effect.succeed("ws://relay.test"))
-RelayObserverSuite.suite("RelayObserver of TestRelay", services, Effect.succeed("ws://relay.test"))
+BuzzClientSuite.suite("the double", services, Effect.succeed("ws://relay.test"))
+RelayObserverSuite.suite("the double", services, Effect.succeed("ws://relay.test"))
 
 const handle = testTrialHandle()
 const { channelId } = handle

@@ -288,15 +288,15 @@ describe("teardown", () => {
   )
 })
 
-describe("healthcheck", () => {
-  const check = (respond: Respond) =>
-    TrialProvisioner.use((provisioner) => provisioner.healthcheck("ws://relay:3600")).pipe(
-      Effect.flip,
-      Effect.map(({ message }) => message),
-      Effect.catch(() => Effect.succeed("healthy")),
-      Effect.provide(servicesWith(TrialHandleStore.layerMemory, respond))
-    )
+const check = (respond: Respond) =>
+  TrialProvisioner.use((provisioner) => provisioner.healthcheck("ws://relay:3600")).pipe(
+    Effect.flip,
+    Effect.map(({ message }) => message),
+    Effect.orElseSucceed(() => "healthy"),
+    Effect.provide(servicesWith(TrialHandleStore.layerMemory, respond))
+  )
 
+describe("healthcheck", () => {
   it.effect("takes 200 for ready and nothing else", () =>
     Effect.gen(function* () {
       assert.strictEqual(

@@ -63,7 +63,8 @@ export const bridge = (port: number, relayUrl: string): Effect.Effect<Bridge, ne
           upstream.destroy()
         })
       }
-      client.pipe(upstream).pipe(client)
+      client.pipe(upstream)
+      upstream.pipe(client)
     })
     await listen(server, port)
   })

@@ -1,5 +1,5 @@
 /** The two calls that a client makes over HTTP: publish an event, run filters. Signed, retried, with time-outs. */
-import { Clock, Duration, Effect, Option, Random, Redacted, Result } from "effect"
+import { Clock, Duration, Effect, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Headers, HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import type { Actor } from "../BuzzClient.ts"
@@ -12,6 +12,7 @@ import * as RetryPolicy from "../RetryPolicy.ts"
 import { Schnorr } from "../Schnorr.ts"
 import * as Reply from "./relayReply.ts"
 import { causeText } from "./causeText.ts"
+import { retrying } from "./retrying.ts"
 
 export interface RelayHttp {
   /** The relay's answer, as it stands: `accepted: false` is a value. */
@@ -67,16 +68,11 @@ export const make = Effect.fnUntraced(function* (options: RelayHttpOptions) {
 
   const call = Effect.fnUntraced(function* (actor: Actor, path: string, body: string) {
     const base = yield* Effect.fromResult(toHttp(actor.relayUrl))
-    for (let failures = 1; ; failures++) {
-      const result = yield* Effect.result(attempt(actor, base, path, body))
-      if (Result.isSuccess(result)) return result.success
-      const pause = RetryPolicy.pauseMillis(options.retry, result.failure, failures, yield* Random.next)
-      if (pause === undefined) return yield* Effect.fail(result.failure)
-      yield* Effect.sleep(pause)
-    }
+    return yield* retrying(attempt(actor, base, path, body), (reason, failures, random) =>
+      RetryPolicy.pauseMillis(options.retry, reason, failures, random)
+    )
   })
 
-  const asked = (actor: Actor): Reply.Asked => ({ url: actor.relayUrl, pubkey: actor.identity.pubkey })
   const http: RelayHttp = {
     publish: (actor, event) =>
       Effect.flatMap(call(actor, "/events", JSON.stringify(event)), (value) =>
@@ -89,6 +85,8 @@ export const make = Effect.fnUntraced(function* (options: RelayHttpOptions) {
   }
   return http
 })
+
+const asked = (actor: Actor): Reply.Asked => ({ url: actor.relayUrl, pubkey: actor.identity.pubkey })
 
 /** Carries the owner's attestation of an identity. */
 const AUTH_TAG_HEADER = "x-auth-tag"

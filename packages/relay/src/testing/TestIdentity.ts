@@ -2,12 +2,12 @@
  * Test facility: the same keys every time, so that tests can name who spoke. Never for anything else: these secrets are
  * known to everybody.
  */
+import { hexToBytes } from "@noble/hashes/utils.js"
 import { Redacted } from "effect"
 import { signEvent } from "../EventSigning.ts"
 import type { Identity } from "../Identity.ts"
 import type { EventTemplate, NostrEvent } from "../NostrEvent.ts"
 import { pure } from "../Schnorr.ts"
-import { hexToBytes } from "@noble/hashes/utils.js"
 
 /** The identity whose secret is the number `n`, from 1. */
 export const testIdentity = (n: number): Identity => {

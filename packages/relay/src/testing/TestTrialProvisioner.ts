@@ -40,7 +40,7 @@ export class TestTrialProvisioner extends Context.Service<
         function* (request: ProvisionRequest) {
           requests.push(request)
           const failure = failures.shift()
-          if (failure !== undefined) return yield* Effect.fail(failure)
+          if (failure !== undefined) return yield* failure
           const existing = handles.get(nameOf(request))
           const requestedHash = request.manifestHash
           if (existing !== undefined && existing.manifestHash !== requestedHash) {

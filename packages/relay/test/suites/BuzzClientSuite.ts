@@ -26,12 +26,10 @@ export const suite = <E, R>(
     yield* client.addMember(user, { channelId: id, pubkey: lead.identity.pubkey, role: "member" })
     return { client, id, user, lead, stranger }
   })
-  const reason = <A>(effect: Effect.Effect<A, { readonly reason: RelayReason }>) =>
-    Effect.map(Effect.flip(effect), (error) => error.reason)
   const promise = (title: string, body: Effect.Effect<void, unknown, BuzzClient | SecureRandom.SecureRandom | R>) =>
-    it.live(title, () => Effect.provide(body, services))
+    it.live(`${title}`, () => Effect.provide(body, services))
 
-  describe(name, () => {
+  describe(`BuzzClient of ${name}`, () => {
     promise(
       "lists the creator as owner and others as they were added",
       Effect.gen(function* () {
@@ -148,3 +146,6 @@ export const suite = <E, R>(
     )
   })
 }
+
+const reason = <A>(effect: Effect.Effect<A, { readonly reason: RelayReason }>) =>
+  Effect.map(Effect.flip(effect), (error) => error.reason)

@@ -28,13 +28,12 @@ export const suite = <E, R>(
     const say = (who: typeof user, content: string) => client.send(who, { channelId: id, content })
     return { observe: observer.observe({ actor: user, channelId: id }), observer, id, user, lead, worker, say, actor }
   })
-  const contents = (events: ReadonlyArray<{ readonly content: string }>) => events.map(({ content }) => content)
   const promise = (
     title: string,
     body: Effect.Effect<void, unknown, BuzzClient | RelayObserver | SecureRandom.SecureRandom | R | Scope.Scope>
-  ) => it.live(title, () => Effect.timeout(Effect.scoped(body), "15 seconds").pipe(Effect.provide(services)))
+  ) => it.live(`${title}`, () => Effect.timeout(Effect.scoped(body), "15 seconds").pipe(Effect.provide(services)))
 
-  describe(name, () => {
+  describe(`RelayObserver of ${name}`, () => {
     promise(
       "shows history first, then what is new, to every subscriber from the beginning",
       Effect.gen(function* () {
@@ -122,3 +121,5 @@ export const suite = <E, R>(
     )
   })
 }
+
+const contents = (events: ReadonlyArray<{ readonly content: string }>) => events.map(({ content }) => content)
