@@ -12,12 +12,17 @@ export interface Actor {
   readonly identity: Identity
 }
 
+/** Somebody in a channel. */
 export interface ChannelMember {
   readonly pubkey: string
   /** `owner`, `admin`, `member`, `guest` or `bot`. */
   readonly role: string
 }
 
+/**
+ * Acts on a relay as a person does. Every method names its actor; nothing is kept between calls. What is sent may be sent
+ * again under the same id, so a failure leaves at most what was asked for.
+ */
 export class BuzzClient extends Context.Service<
   BuzzClient,
   {

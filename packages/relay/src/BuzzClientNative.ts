@@ -26,6 +26,7 @@ import {
 import * as RetryPolicy from "./RetryPolicy.ts"
 import { Schnorr } from "./Schnorr.ts"
 
+/** How patient the client is. */
 export interface BuzzClientNativeOptions {
   /** Default: `RetryPolicy.standard`. */
   readonly retry?: RetryPolicy.RetryPolicy

@@ -11,6 +11,7 @@ export const Hex128 = Schema.String.pipe(Schema.check(Schema.isPattern(/^[0-9a-f
 
 /** One tag: a non-empty list of strings, the first is its name. */
 export const Tag = Schema.NonEmptyArray(Schema.String)
+/** A non-empty list of strings; the first is its name. */
 export type Tag = typeof Tag.Type
 
 /** A signed event as it stands on the wire. `created_at` is in whole seconds, set by the author's clock: it orders nothing. */
@@ -23,6 +24,7 @@ export const NostrEvent = Schema.Struct({
   content: Schema.String,
   sig: Hex128
 })
+/** A signed event as it stands on the wire. */
 export type NostrEvent = typeof NostrEvent.Type
 
 /** What an author decides about an event; id, public key and signature follow from it and the key. */

@@ -21,6 +21,7 @@ export interface Sighting {
 /** The batch of the history that existed when the observation began. */
 export const INITIAL_BATCH = 0
 
+/** What was seen so far, and whether a reading is awaited. A value: the caller keeps the latest. */
 export interface Observation {
   readonly channelId: string
   readonly seen: HashSet.HashSet<string>
@@ -31,6 +32,7 @@ export interface Observation {
   readonly waiting: ReadonlyArray<NostrEvent> | undefined
 }
 
+/** What the subscription and the reading bring. */
 export type Input =
   | { readonly _tag: "Requested" }
   | { readonly _tag: "EndOfStored" }
@@ -38,6 +40,7 @@ export type Input =
   /** The whole channel, read after the end of stored events of this generation. */
   | { readonly _tag: "Read"; readonly generation: number; readonly events: ReadonlyArray<NostrEvent> }
 
+/** What follows from one input. */
 export interface Outcome {
   /** What is seen for the first time, in order. */
   readonly sightings: ReadonlyArray<Sighting>
@@ -45,6 +48,7 @@ export interface Outcome {
   readonly read: boolean
 }
 
+/** Before the first connection: nothing is seen, a reading is awaited. */
 export const begin = (channelId: string): Observation => ({
   channelId,
   seen: HashSet.empty(),
@@ -53,6 +57,7 @@ export const begin = (channelId: string): Observation => ({
   waiting: []
 })
 
+/** The state after an input, and what follows from it. */
 export const step = (observation: Observation, input: Input): readonly [Observation, Outcome] => {
   switch (input._tag) {
     case "Requested":
@@ -106,6 +111,7 @@ export interface DoneWatch {
   readonly done: NostrEvent | undefined
 }
 
+/** Before the first sighting. */
 export const watchDone = (options: { readonly orchestrator: string; readonly after: string }): DoneWatch => ({
   ...options,
   afterWasSeen: false,

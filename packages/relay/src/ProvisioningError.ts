@@ -47,9 +47,12 @@ export class HandleStoreFailed extends Schema.TaggedError<HandleStoreFailed>()("
   }
 }
 
+/** Every reason why a trial could not be provisioned. */
 export const ProvisioningReason = Schema.Union([TrialConflict, ApiKeyMissing, RelayStepFailed, HandleStoreFailed])
+/** Every reason why a trial could not be provisioned. */
 export type ProvisioningReason = typeof ProvisioningReason.Type
 
+/** A trial could not be provisioned, or the relay is not healthy (then both ids are empty). */
 export class ProvisioningError extends Schema.TaggedError<ProvisioningError>()("ProvisioningError", {
   runId: Schema.String,
   trialId: Schema.String,

@@ -36,6 +36,7 @@ export type ConnectionStatus =
   | { readonly _tag: "Connected"; readonly attempt: number }
   | { readonly _tag: "Reconnecting"; readonly attempt: number; readonly detail: string }
 
+/** An open connection. It ends with the scope in which it was opened. */
 export interface RelayConnection {
   /**
    * Subscribes under `id` (unique in this connection) while the stream runs. Only events whose id and signature verify are
@@ -56,6 +57,7 @@ export interface RelayConnection {
   readonly status: Stream.Stream<ConnectionStatus>
 }
 
+/** Where to, and as whom. */
 export interface RelayConnectionOptions {
   /** http(s) or ws(s). */
   readonly url: string

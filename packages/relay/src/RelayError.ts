@@ -98,6 +98,7 @@ export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {
   }
 }
 
+/** Every reason for which a relay operation fails. */
 export const RelayReason = Schema.Union([
   RelayUnreachable,
   RelayRateLimited,
@@ -109,6 +110,7 @@ export const RelayReason = Schema.Union([
   MentionNotStored,
   KeyInvalid
 ])
+/** Every reason for which a relay operation fails. */
 export type RelayReason = typeof RelayReason.Type
 
 /** A relay operation failed; `reason` says how. */

@@ -12,6 +12,7 @@ export type ObserverStatus =
   | { readonly _tag: "Connected"; readonly attempt: number }
   | { readonly _tag: "Reconnecting"; readonly attempt: number; readonly detail: string }
 
+/** One channel while it is observed. It ends with the scope of `observe`: then streams and waits fail. */
 export interface ChannelObservation {
   /** All events so far, then each new one, in order of first sight. A new subscriber starts at the beginning. */
   readonly events: Stream.Stream<NostrEvent, RelayError>
@@ -26,6 +27,7 @@ export interface ChannelObservation {
   awaitDone(options: { readonly orchestrator: string; readonly after: string }): Effect.Effect<NostrEvent, RelayError>
 }
 
+/** Watches channels as a member, without ever speaking. */
 export class RelayObserver extends Context.Service<
   RelayObserver,
   {

@@ -12,6 +12,7 @@ export interface RetryRule {
   readonly capMillis: number
 }
 
+/** What is tried again, by kind of failure. */
 export interface RetryPolicy {
   /** For `RelayUnreachable`: no connection, a time-out, status 502, 503 or 504. */
   readonly unreachable: RetryRule

@@ -20,6 +20,7 @@ export interface Subscription {
   readonly closures: number
 }
 
+/** The state of one logical connection across its sockets. */
 export interface Session {
   readonly phase: Phase
   readonly subscriptions: ReadonlyMap<string, Subscription>
@@ -34,6 +35,7 @@ export interface Session {
   readonly probeSentAt: number | undefined
 }
 
+/** What happened. */
 export type Input =
   | { readonly _tag: "Opened"; readonly now: number }
   /** `message` is absent for a frame that is not the protocol: it still proves that the relay lives. */
@@ -46,6 +48,7 @@ export type Input =
   | { readonly _tag: "Ticked"; readonly now: number }
   | { readonly _tag: "Lost" }
 
+/** What the caller is to do, in the order given. */
 export type Action =
   | { readonly _tag: "AnswerChallenge"; readonly challenge: string }
   | { readonly _tag: "BecomeReady" }
@@ -63,6 +66,7 @@ export type Action =
   /** The relay does not take this identity: no further connection would help. */
   | { readonly _tag: "GiveUp"; readonly detail: string }
 
+/** The next state and what to do. */
 export type Step = readonly [Session, ReadonlyArray<Action>]
 
 /** How long to wait for a challenge before going on without: relays that want authentication send it at once. */
@@ -88,6 +92,7 @@ export const initial: Session = {
   probeSentAt: undefined
 }
 
+/** The table: total, pure, and silent about everything that changes nothing. */
 export const step = (session: Session, input: Input): Step => {
   switch (input._tag) {
     case "Opened":

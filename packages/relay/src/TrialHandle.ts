@@ -26,6 +26,7 @@ export interface TrialUser {
   readonly identity: Identity
 }
 
+/** A provisioned trial. Secrets inside are `Redacted`. */
 export interface TrialHandle {
   readonly runId: string
   readonly trialId: string

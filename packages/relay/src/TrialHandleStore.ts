@@ -11,6 +11,7 @@ export interface TrialKey {
   readonly trialId: string
 }
 
+/** Keeps the handles of provisioned trials and one lock per trial. */
 export class TrialHandleStore extends Context.Service<
   TrialHandleStore,
   {

@@ -8,6 +8,7 @@ import type { Identity } from "./Identity.ts"
 import type { ProvisioningError } from "./ProvisioningError.ts"
 import type { TrialHandle } from "./TrialHandle.ts"
 
+/** Which trial to make, on which relay, with which keys. */
 export interface ProvisionRequest {
   readonly runId: string
   readonly trialId: string
@@ -34,6 +35,7 @@ export interface TeardownStep {
   readonly error: string | undefined
 }
 
+/** Makes trials and takes them down. */
 export class TrialProvisioner extends Context.Service<
   TrialProvisioner,
   {

@@ -35,6 +35,7 @@ export const DEFAULT_USER_NAME = "user"
 
 type Needs = BuzzClient | TrialHandleStore | Schnorr | SecureRandom.SecureRandom | HttpClient.HttpClient
 
+/** Over any `BuzzClient` and any store; the HTTP client is for the health check alone. */
 export const layer: Layer.Layer<TrialProvisioner, never, Needs> = Layer.effect(
   TrialProvisioner,
   Effect.gen(function* () {

@@ -11,7 +11,7 @@ import * as BuzzClientNative from "../src/BuzzClientNative.ts"
 import type { Filter } from "../src/Filter.ts"
 import type { NostrEvent } from "../src/NostrEvent.ts"
 import type { RelayError, RelayReason } from "../src/RelayError.ts"
-import { Schnorr } from "../src/Schnorr.ts"
+import * as SchnorrWasm from "../src/SchnorrWasm.ts"
 
 export interface SeenRequest {
   readonly path: string
@@ -94,7 +94,7 @@ export const run = <A>(
     return { result, seen }
   }).pipe(
     Effect.provide(
-      BuzzClientNative.layer.pipe(Layer.provide(Layer.mergeAll(layer, Schnorr.layerPure, SecureRandom.layerWebCrypto)))
+      BuzzClientNative.layer.pipe(Layer.provide(Layer.mergeAll(layer, SchnorrWasm.layer, SecureRandom.layerWebCrypto)))
     )
   )
 }

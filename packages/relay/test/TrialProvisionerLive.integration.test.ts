@@ -11,9 +11,13 @@ import * as TrialProvisionerLive from "../src/TrialProvisionerLive.ts"
 import { manifest } from "./fixtures.ts"
 import { bounded, platform, relay, relayWith } from "./support.ts"
 
+const quick = {
+  unreachable: { attempts: 6, baseMillis: 5, capMillis: 20 },
+  rateLimited: { attempts: 7, baseMillis: 5, capMillis: 20 }
+}
 const over = <A, E, R>(embedded: Layer.Layer<A, E, R>) =>
   TrialProvisionerLive.layer.pipe(
-    Layer.provideMerge(BuzzClientNative.layer),
+    Layer.provideMerge(BuzzClientNative.layerWith({ retry: quick })),
     Layer.provide(TrialHandleStore.layerMemory),
     Layer.provideMerge(embedded),
     Layer.provideMerge(platform)

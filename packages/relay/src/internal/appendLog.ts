@@ -4,6 +4,7 @@
  */
 import { Deferred, Effect, Exit, Option, Stream } from "effect"
 
+/** Append at the end, read from the beginning. */
 export interface AppendLog<A, E> {
   readonly append: (items: ReadonlyArray<A>) => Effect.Effect<void>
   /** Readers still get every item before the failure. Only the first failure counts. */
@@ -12,6 +13,7 @@ export interface AppendLog<A, E> {
   readonly stream: Stream.Stream<A, E>
 }
 
+/** An empty log. */
 export const make = <A, E>(): Effect.Effect<AppendLog<A, E>> =>
   Effect.sync(() => {
     const items: Array<A> = []

@@ -24,6 +24,7 @@ export interface Link {
   readonly dropped: Deferred.Deferred<never, string>
 }
 
+/** What the engine needs from its surroundings; all of it is synchronous. */
 export interface EngineOptions {
   /** ws or wss. */
   readonly url: string
@@ -36,9 +37,11 @@ export interface EngineOptions {
   readonly onWarning: (text: string) => void
 }
 
+/** Filters, or how to get them at every (re)connection. */
 export type Filters = ReadonlyArray<Filter> | (() => ReadonlyArray<Filter>)
 type ItemQueue = Queue.Queue<SubscriptionItem, RelayError | Cause.Done>
 
+/** One per connection. */
 export class ConnectionEngine {
   private session = Session.initial
   private link: Link | undefined

@@ -8,6 +8,7 @@ import * as Templates from "./templates.ts"
 
 type Client = BuzzClient["Service"]
 
+/** The client of this relay. */
 export const make = <Method extends string>(relay: MemoryRelay<Method | keyof Client>): Client =>
   BuzzClient.of({
     setProfile: (actor, profile) =>

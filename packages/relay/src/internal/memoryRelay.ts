@@ -19,6 +19,7 @@ export interface MemoryCall<Method> {
   readonly argument: unknown
 }
 
+/** A private channel and its events in the order of sight. */
 export interface MemoryChannel {
   readonly members: Array<ChannelMember>
   readonly log: AppendLog.AppendLog<Observation.Sighting, RelayError>
@@ -26,6 +27,7 @@ export interface MemoryChannel {
   archived: boolean
 }
 
+/** `Method` names the methods that can be recorded and made to fail. */
 export class MemoryRelay<Method extends string> {
   readonly calls: Array<MemoryCall<Method>> = []
   readonly faults: Array<{ readonly method: Method; readonly reason: RelayReason }> = []

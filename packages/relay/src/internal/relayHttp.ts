@@ -14,6 +14,7 @@ import * as Reply from "./relayReply.ts"
 import { causeText } from "./causeText.ts"
 import { retrying } from "./retrying.ts"
 
+/** Both calls fail with the reason of the last attempt. */
 export interface RelayHttp {
   /** The relay's answer, as it stands: `accepted: false` is a value. */
   readonly publish: (
@@ -24,12 +25,14 @@ export interface RelayHttp {
   readonly query: (actor: Actor, filters: ReadonlyArray<Filter>) => Effect.Effect<ReadonlyArray<unknown>, RelayReason>
 }
 
+/** How patient the calls are. */
 export interface RelayHttpOptions {
   readonly retry: RetryPolicy.RetryPolicy
   /** For one attempt, from the first byte sent to the last one read. */
   readonly timeout: Duration.Duration
 }
 
+/** Takes client, verifier and randomness once. */
 export const make = Effect.fnUntraced(function* (options: RelayHttpOptions) {
   const client = yield* HttpClient.HttpClient
   const schnorr = yield* Schnorr

@@ -15,6 +15,7 @@ export interface Asked {
   readonly pubkey: string
 }
 
+/** An HTTP answer, read to its end. */
 export interface Reply {
   readonly status: number
   readonly body: string

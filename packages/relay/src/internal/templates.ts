@@ -30,6 +30,7 @@ export const profileFields = (event: NostrEvent | undefined): Readonly<Record<st
   }
 }
 
+/** A private stream channel. */
 export const createChannel = (
   channel: { readonly id: string; readonly name: string; readonly description?: string },
   now: number
@@ -46,6 +47,7 @@ export const createChannel = (
   content: ""
 })
 
+/** An invitation that needs no answer. */
 export const addMember = (
   member: { readonly channelId: string; readonly pubkey: string; readonly role: string },
   now: number
@@ -60,6 +62,7 @@ export const addMember = (
   content: ""
 })
 
+/** The end of a channel; its events stay. */
 export const archiveChannel = (channelId: string, now: number): EventTemplate => ({
   kind: EventKind.EditMetadata,
   created_at: now,
@@ -70,6 +73,7 @@ export const archiveChannel = (channelId: string, now: number): EventTemplate =>
   content: ""
 })
 
+/** A channel message; mentions are exactly the given keys. */
 export const message = (
   message: {
     readonly channelId: string

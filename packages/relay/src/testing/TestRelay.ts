@@ -28,6 +28,7 @@ export interface Call {
   readonly argument: unknown
 }
 
+/** The test's hold on the relay in memory. One relay per built layer. */
 export class TestRelay extends Context.Service<
   TestRelay,
   {

@@ -9,6 +9,7 @@ import { type ProvisionRequest, type TeardownStep, TrialProvisioner } from "../T
 import * as TrialRoster from "../TrialRoster.ts"
 import { testTrialHandle } from "./TestTrialHandle.ts"
 
+/** The test's hold on the provisioner. */
 export class TestTrialProvisioner extends Context.Service<
   TestTrialProvisioner,
   {
