@@ -12,7 +12,7 @@ export interface LogCapture {
   write(event: WatchEvent): Effect.Effect<void>
   /** Writes what is held back because a secret could still begin in it. Nothing is held back after the end of a line. */
   readonly finish: Effect.Effect<void>
-  /** Bytes received of each file, before redaction. */
+  /** How far each file was received, before redaction. */
   readonly received: Effect.Effect<ReadonlyMap<string, number>>
 }
 
@@ -59,11 +59,11 @@ export const open = Effect.fnUntraced(function* (
     const capture = (yield* Ref.get(captures)).get(name) ?? (yield* begin(name))
     if (offset > capture.received)
       yield* options.warn(`the log ${name} lacks ${offset - capture.received} bytes at ${capture.received}`)
-    // What was reported before, as after a restart of the watch, is not written again.
-    const fresh = bytes.subarray(Math.max(0, capture.received - offset))
-    const [held, shown] = Redaction.feed(options.redactor, capture.held, latin1.toText(fresh))
+    if (offset < capture.received)
+      yield* options.warn(`the log ${name} was cut from ${capture.received} to ${offset} bytes in the environment`)
+    const [held, shown] = Redaction.feed(options.redactor, capture.held, latin1.toText(bytes))
     const file = yield* append(name, capture, shown)
-    yield* keep(name, { file, held, received: Math.max(capture.received, offset + bytes.length) })
+    yield* keep(name, { file, held, received: offset + bytes.length })
   })
 
   const finish = Effect.gen(function* () {
