@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import { fromLabels, isOrphaned, Owner, toLabels } from "../../src/docker/OwnerLabels.ts"
+
+const owner: Owner = {
+  run: "run-1",
+  trial: "trial-1",
+  host: "boot-a",
+  pid: 4242,
+  pidStartTime: "99",
+  created: "2026-01-02T03:04:05.000Z"
+}
+
+describe("OwnerLabels", () => {
+  it.prop("reads back what it writes", [Owner], ([any]) => {
+    assert.deepStrictEqual(fromLabels(toLabels(any)), Option.some(any))
+  })
+
+  it("takes no object for ours whose labels are missing or no labels of ours", () => {
+    const { "org.buzz-orchestra.pid": _, ...without } = toLabels(owner)
+    assert.deepStrictEqual(fromLabels(without), Option.none())
+    assert.deepStrictEqual(fromLabels({ ...toLabels(owner), "org.buzz-orchestra.pid": "many" }), Option.none())
+    assert.deepStrictEqual(fromLabels({}), Option.none())
+  })
+
+  it("calls an owner gone only on its own host, and when its pid is not that process any more", () => {
+    const running = (startTime: string | undefined) => ({ host: "boot-a", startTimeOf: () => startTime })
+    assert.isFalse(isOrphaned(owner, running("99")))
+    assert.isTrue(isOrphaned(owner, running(undefined)))
+    assert.isTrue(isOrphaned(owner, running("100")))
+    assert.isFalse(isOrphaned(owner, { host: "boot-b", startTimeOf: () => undefined }))
+  })
+})
