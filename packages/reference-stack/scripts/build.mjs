@@ -1,8 +1,9 @@
 // Prints the directory that holds the built programs of the reference stack, one line on stdout.
 //
 // In a checkout the programs are bundled on first use and cached by the content of everything that goes into them. An
-// installed package ships them in dist/programs, which `build.mjs --dist` fills before publishing. Plain JavaScript
-// without dependencies of its own, so that any Node runs it; the bundler is the one tsdown brings.
+// installed package ships them in dist/programs, which `build.mjs --dist` fills before publishing. The cache lies in
+// node_modules/.cache/reference-stack of the checkout, or where REFERENCE_STACK_CACHE says. Plain JavaScript without
+// dependencies of its own, so that any Node runs it; the bundler is the one tsdown brings.
 import { createHash, randomBytes } from "node:crypto"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs"
 import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
@@ -113,7 +114,9 @@ const prune = (cache, keep) => {
 }
 
 const cached = async () => {
-  const cache = join(dirname(nearestLockfile()), "node_modules", ".cache", "reference-stack")
+  const cache =
+    process.env["REFERENCE_STACK_CACHE"] ??
+    join(dirname(nearestLockfile()), "node_modules", ".cache", "reference-stack")
   const destination = join(cache, contentHash())
   if (!existsSync(destination)) {
     await buildOnce(destination)

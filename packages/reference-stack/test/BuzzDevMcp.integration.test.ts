@@ -50,17 +50,6 @@ const server = (env: Record<string, string> = {}) =>
     return { cwd, client, call, shell, pid: () => transport.pid }
   })
 
-/** Waits, bounded, until a process is gone. */
-const gone = (pid: number) =>
-  Effect.sync(() => {
-    try {
-      process.kill(pid, 0)
-      return false
-    } catch {
-      return true
-    }
-  }).pipe(Effect.delay("20 millis"), Effect.repeat({ until: (isGone) => isGone, times: 250 }))
-
 layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
   it.effect("offers exactly its two tools", () =>
     Effect.gen(function* () {
@@ -96,7 +85,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
       assert.isTrue(timedOut.timed_out)
       const background = yield* shell("sleep 60 & echo $!")
       assert.strictEqual(background.exit_code, 0)
-      assert.isTrue(yield* gone(Number(background.stdout)))
+      assert.isTrue(yield* Programs.gone(Number(background.stdout)))
     })
   )
 
@@ -164,8 +153,8 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
         Effect.repeat({ until: (value) => value > 0, times: 100 })
       )
       yield* Effect.promise(() => client.close())
-      assert.isTrue(yield* gone(serverPid ?? 0))
-      assert.isTrue(yield* gone(commandPid))
+      assert.isTrue(yield* Programs.gone(serverPid ?? 0))
+      assert.isTrue(yield* Programs.gone(commandPid))
       assert.isFalse(yield* fileSystem.exists(shim))
     })
   )

@@ -72,3 +72,14 @@ export const programDirectory: Promise<string> = Effect.runPromise(
 
 /** Joins a fiber, at most 10 s. */
 export const joined = <A, E>(fiber: Fiber.Fiber<A, E>) => Effect.timeout(Fiber.join(fiber), "10 seconds")
+
+/** Waits, at most 5 s, until a process is gone. */
+export const gone = (pid: number) =>
+  Effect.sync(() => {
+    try {
+      process.kill(pid, 0)
+      return false
+    } catch {
+      return true
+    }
+  }).pipe(Effect.delay("20 millis"), Effect.repeat({ until: (isGone) => isGone, times: 250 }))

@@ -136,6 +136,7 @@ const enqueue = Effect.fnUntraced(function* (bridge: Bridge, channel: string, ev
         event_id: event.id
       }
     )
+  yield* log("DEBUG", "buzz_acp::queue", "event queued", { channel, event_id: event.id })
   yield* FiberSet.run(bridge.background, bridge.presence.react([event], "👀"))
   const { multipleEvents } = bridge.config
   const interrupts =

@@ -31,7 +31,7 @@ export const decide = (event: NostrEvent, context: GateContext): Verdict => {
   if (config.ignoreSelf && event.pubkey === self) return dropped("own event")
   const mentionsSelf = tagValues(event, "p").includes(self)
   const command =
-    event.kind === 9 && mentionsSelf && event.pubkey === owner ? COMMANDS[event.content.trim()] : undefined
+    event.kind === 9 && mentionsSelf && event.pubkey === owner ? COMMANDS.get(event.content.trim()) : undefined
   if (command !== undefined) return { _tag: "Command", command }
   const author = byAuthor(event.pubkey, context)
   if (author !== undefined) return author
@@ -40,11 +40,11 @@ export const decide = (event: NostrEvent, context: GateContext): Verdict => {
   return { _tag: "StartsTurn" }
 }
 
-const COMMANDS: Readonly<Record<string, OwnerCommand | undefined>> = {
-  "!shutdown": "shutdown",
-  "!cancel": "cancel",
-  "!rotate": "rotate"
-}
+const COMMANDS: ReadonlyMap<string, OwnerCommand> = new Map([
+  ["!shutdown", "shutdown"],
+  ["!cancel", "cancel"],
+  ["!rotate", "rotate"]
+])
 
 const byAuthor = (author: string, { config, isSibling, owner }: GateContext): Verdict | undefined => {
   switch (config.respondTo) {

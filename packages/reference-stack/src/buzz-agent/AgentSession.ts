@@ -62,7 +62,8 @@ export const make = Effect.fnUntraced(function* (options: {
   const chooseTurn = Effect.fnUntraced(function* (team: Team.Team | undefined, wake: Wake.Wake) {
     if (team === undefined)
       return yield* AgentFailed.llm("playbook: the system prompt does not say `You are `<name>` (pubkey `<key>`)`")
-    const turns = options.playbook.agents[team.self.name]
+    const { agents } = options.playbook
+    const turns = Object.hasOwn(agents, team.self.name) ? agents[team.self.name] : undefined
     if (turns === undefined) return yield* AgentFailed.llm(`playbook: it has no agent ${team.self.name}`)
     const files = yield* existing(turns.flatMap((turn) => turn.unless_file ?? []))
     const chosen = ScriptedModel.choose(turns, state.played, wake.text, (path) => files.includes(path))
