@@ -195,7 +195,7 @@ const toEngineError = (action: string, address: string, cause: unknown): EngineE
 const isMissing = (error: EngineError): boolean => error._tag === "EngineRefused" && error.status === 404
 
 const orMissing = <A>(effect: Effect.Effect<A, EngineError>): Effect.Effect<A | undefined, EngineError> =>
-  Effect.catchIf(effect, isMissing, () => Effect.void)
+  Effect.catchIf(effect, isMissing, () => Effect.as(Effect.void, undefined))
 
 const orGone = (effect: Effect.Effect<unknown, EngineError>): Effect.Effect<void, EngineError> =>
   Effect.asVoid(orMissing(effect))
