@@ -5,7 +5,6 @@
 import { Context, Effect, Layer, Redacted, Ref } from "effect"
 import type { ExecOptions, ExecResult } from "../EnvironmentService.ts"
 import * as Sha256 from "@buzz-orchestra/manifest/Sha256"
-import { DEFAULT_LAYOUT } from "../Layout.ts"
 import { FORWARDER } from "../StackFiles.ts"
 import { exited, RecordingEnvironment, type RecordedFile } from "./RecordingEnvironment.ts"
 
@@ -134,7 +133,8 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
   yield* environment.answer((command, execOptions, files) => {
     const launched = launchOf(command)
     if (launched !== undefined) return launch(launched.name, launched.command, execOptions)
-    if (command.includes("sha256sum")) return exited(0, { stdout: digests(files) })
+    const hashed = /^cd '([^']*)'[^]*sha256sum/.exec(command)?.[1]
+    if (hashed !== undefined) return exited(0, { stdout: digests(files, hashed) })
     const exitOf = /printf 'exit %s\\n' "\$\(cat '[^']*\/([^/']+)\.exit'\)"/.exec(command)?.[1]
     if (exitOf !== undefined) return Effect.map(Ref.get(bodies), (all) => exitAnswer(exitOf, all.get(exitOf)))
     if (command.includes("for f in *.log"))
@@ -184,12 +184,12 @@ const exitAnswer = (name: string, body: Body | undefined): ExecResult =>
 const sizes = (name: string, { bytes }: Body): string =>
   `size ${bytes.stdout} ${name}.stdout.log\nsize ${bytes.stderr} ${name}.stderr.log\n`
 
-/** As `sha256sum` prints them for the layout's `bin`. */
-const digests = (files: ReadonlyMap<string, RecordedFile>): string =>
+/** As `sha256sum` prints them for the files of a directory. */
+const digests = (files: ReadonlyMap<string, RecordedFile>, directory: string): string =>
   [...files]
     .flatMap(([path, { content }]) => {
-      if (!path.startsWith(`${DEFAULT_LAYOUT.bin}/`)) return []
+      if (!path.startsWith(`${directory}/`)) return []
       const bytes = Redacted.isRedacted(content) ? Redacted.value(content) : content
-      return [`${Sha256.sha256(bytes)}  ${path.slice(DEFAULT_LAYOUT.bin.length + 1)}\n`]
+      return [`${Sha256.sha256(bytes)}  ${path.slice(directory.length + 1)}\n`]
     })
     .join("")
