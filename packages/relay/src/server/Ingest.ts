@@ -196,9 +196,7 @@ const saidByRelay = (
   }
   if (change === undefined) return []
   return [
-    ...(change.channel.deleted ? [] : ChannelEvents.state(change.channel, nextStateTime(store, channelId, now))).map(
-      inChannel(channelId)
-    ),
+    ...ChannelEvents.state(change.channel, nextStateTime(store, channelId, now)).map(inChannel(channelId)),
     ...ChannelEvents.membershipNotices(change, event.pubkey, now).map((template) => [template, undefined] as const),
     ...ChannelEvents.systemMessages(channelId, change.notices, now).map(inChannel(channelId))
   ]

@@ -26,7 +26,7 @@ export const run = (
   request: { readonly filters: ReadonlyArray<QueryFilter>; readonly pubkey: string; readonly now: number }
 ): ReadonlyArray<NostrEvent> => {
   const { filters, now, pubkey } = request
-  if (filters.length > 0 && filters.every(asksPresence)) return presence(state, rules, filters, now)
+  if (filters.every(asksPresence)) return presence(state, rules, filters, now)
   if (filters.some((filter) => filter.search !== undefined)) return []
   const isVisible = (stored: EventStore.StoredEvent) => RelayState.maySee(state, stored, pubkey)
   const threads = filters.filter((filter) => threadRoot(filter) !== undefined)

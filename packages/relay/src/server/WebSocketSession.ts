@@ -62,9 +62,9 @@ const send = Effect.fnUntraced(function* (
   faults: FaultPlan
 ) {
   while (true) {
-    const frames = yield* connection.outbox.take
-    // The WebSocket library takes any amount into memory, so the bound is kept here.
+    // The WebSocket library takes any amount into memory, so the bound is kept here, before frames leave the outbox.
     while (raw.unsentBytes() > MAX_UNSENT_BYTES) yield* Effect.sleep(SLOW_READER_INTERVAL)
+    const frames = yield* connection.outbox.take
     yield* faults.maySend
     if (Array.isReadonlyArrayNonEmpty(frames)) yield* writer.writeAll(frames)
   }

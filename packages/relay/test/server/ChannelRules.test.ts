@@ -101,11 +101,12 @@ describe("ChannelRules", () => {
   })
 
   it("does not let a member change a role by adding somebody again", () => {
-    const relay = relayWith("private", bob)
+    const relay = relayWith("private", bob, cid)
+    assert.strictEqual(relay.say(bob, addMember(cid, "guest")), "")
     assert.strictEqual(relay.say(bob, addMember(ada, "guest")), "")
     assert.strictEqual(relay.say(ada, addMember(ada, "guest")), "")
     assert.strictEqual(relay.say(ada, addMember(bob, "admin")), "")
-    assert.deepStrictEqual(roles(relay), { ada: "owner", bob: "admin" })
+    assert.deepStrictEqual(roles(relay), { ada: "owner", bob: "admin", cid: "member" })
   })
 
   it("accepts an elevated role from anybody in an open channel, and does nothing", () => {
@@ -143,6 +144,8 @@ describe("ChannelRules", () => {
     const relay = relayWith("private", bob)
     const agent = attestedBy(cid, bob)
     relay.connect(agent)
+    // Who attested it first stays its owner.
+    relay.connect(attestedBy(cid, ada))
     relay.must(agent, { kind: 10_100, content: JSON.stringify({ channel_add_policy: "owner_only" }) })
     assert.match(relay.say(ada, addMember(agent)), /^invalid: policy:owner_only — /)
     assert.strictEqual(relay.say(bob, addMember(agent)), "")
@@ -151,6 +154,12 @@ describe("ChannelRules", () => {
     relay.must(agent, { kind: 10_100, content: JSON.stringify({ channel_add_policy: "nobody" }) })
     assert.match(relay.say(bob, addMember(agent)), /^invalid: policy:nobody — /)
     assert.deepStrictEqual(roles(relay), { ada: "owner", bob: "member" })
+  })
+
+  it("does not let an owner who is no member remove its agent", () => {
+    const relay = relayWith("open", cid)
+    relay.connect(attestedBy(cid, eve))
+    assert.strictEqual(relay.say(eve, inChannel(9001, ["p", cid.pubkey])), "invalid: actor not authorized")
   })
 
   it("splits metadata between administrators and members", () => {
@@ -193,6 +202,14 @@ describe("ChannelRules", () => {
     const relay = relayWith("open")
     assert.strictEqual(relay.say(eve, inChannel(9021)), "")
     assert.deepStrictEqual(roles(relay), { ada: "owner", eve: "member" })
+  })
+
+  it("lets nobody read or join an open channel that was deleted", () => {
+    const relay = relayWith("open")
+    relay.must(ada, message("gone"))
+    relay.must(ada, inChannel(9008))
+    assert.deepStrictEqual(relay.query(eve, { kinds: [9, 39_000] }), [])
+    assert.strictEqual(relay.say(eve, inChannel(9021)), "invalid: channel not found")
   })
 
   it("deletes by an owner only; the channel is unreadable then and its id stays taken", () => {

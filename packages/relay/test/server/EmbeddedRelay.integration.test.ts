@@ -180,6 +180,22 @@ layer(relayLayer, { excludeTestServices: true })("EmbeddedRelay", (it) => {
     })
   )
 
+  it.effect("makes a client wait that asks faster than it reads", () =>
+    Effect.gen(function* () {
+      const { ada, channel, message, url } = yield* team
+      yield* publish(url, ada, message("x".repeat(40_000)))
+      const client = yield* connect(url, ada)
+      client.ws.pause()
+      // 1500 answers of 40 kB: more than the system's buffers, the relay's megabyte and a thousand entries.
+      for (let i = 0; i < 1500; i++) yield* client.send("REQ", `s${i % 10}`, { kinds: [9], "#h": [channel] })
+      for (let i = 0; i < 20; i++) yield* post(url, ada, "/query", [])
+      client.ws.resume()
+      for (let i = 0; i < 1500; i++)
+        for (const verb of ["EVENT", "EOSE"])
+          assert.deepStrictEqual((yield* client.next).slice(0, 2), [verb, `s${i % 10}`])
+    })
+  )
+
   it.effect("waits for a reader that pauses, and drops one that has stopped, while others are served", () =>
     Effect.gen(function* () {
       const { ada, bob, channel, message, url } = yield* team

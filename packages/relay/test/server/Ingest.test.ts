@@ -248,6 +248,7 @@ describe("Ingest", () => {
     const reaction = (content: string, at: number) =>
       sign(bob, { kind: 7, content, tags: [["e", first.id]], created_at: at })
     assert.isTrue(relay.submit(reaction("", NOW)).accepted)
+    assert.strictEqual(relay.submit(reaction("", NOW)).message, "duplicate:")
     assert.deepStrictEqual(relay.submit(reaction("+", NOW + 1)), {
       accepted: false,
       message: "duplicate: reaction already exists",
@@ -263,6 +264,17 @@ describe("Ingest", () => {
     assert.deepStrictEqual(relay.query(bob, { kinds: [7], "#e": [first.id] }), [])
     relay.now += 1
     relay.must(bob, { kind: 7, content: "👀", tags: [["e", first.id]] })
+  })
+
+  it("takes the last of several references for a reaction's target", () => {
+    const { first, relay } = relayWithChannels()
+    const elsewhere = relay.must(ada, { kind: 9, content: "x", tags: [["h", OTHER_CHANNEL]] })
+    const tags: ReadonlyArray<Tag> = [
+      ["e", first.id],
+      ["e", elsewhere.id]
+    ]
+    const reaction = relay.must(eve, { kind: 7, content: "+", tags })
+    assert.deepStrictEqual(relay.query(eve, { kinds: [7], "#h": [OTHER_CHANNEL] }), [reaction])
   })
 
   it("keeps reactions and deletions under the channel of their target", () => {
@@ -312,6 +324,25 @@ describe("Ingest", () => {
     assert.strictEqual(relay.say(ada, { ...archived("true"), created_at: NOW + 1 }), "invalid: channel is archived")
     relay.must(ada, archived("false"))
     relay.must(bob, message("hi"))
+  })
+
+  it("takes gift wraps over WebSocket from throw-away keys", () => {
+    const relay = new RuledRelay()
+    const wrap = sign(eve, { kind: 1059, tags: [["p", bob.pubkey]] })
+    assert.strictEqual(relay.submit(wrap, { by: ada.pubkey, via: "ws" }).message, "")
+    assert.deepStrictEqual(relay.query(bob, { kinds: [1059], "#p": [bob.pubkey] }), [wrap])
+    assert.deepStrictEqual(relay.query(eve, { ids: [wrap.id] }), [wrap])
+    assert.deepStrictEqual(relay.query(ada, { ids: [wrap.id] }), [])
+  })
+
+  it("keeps presence out of channels, whatever its tags say", () => {
+    const { relay } = relayWithChannels()
+    const reader = relay.connect(ada)
+    relay.tell(reader, "REQ", "channel", { kinds: [20_001], "#h": [CHANNEL] })
+    relay.tell(reader, "REQ", "global", { kinds: [20_001] })
+    relay.received(reader)
+    const online = relay.must(bob, { kind: 20_001, content: "online", tags: [["h", CHANNEL]] }, "ws")
+    assert.deepStrictEqual(relay.received(reader), [["EVENT", "global", online]])
   })
 
   it("passes ephemeral events on, forgets them, and does not look at their time", () => {

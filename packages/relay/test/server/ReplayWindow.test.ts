@@ -10,6 +10,15 @@ const Uses = Schema.Array(
 ).pipe(Schema.check(Schema.isMaxLength(30)))
 
 describe("ReplayWindow", () => {
+  it("remembers an id when its generation has passed", () => {
+    const start = 1_750_000_000
+    const begun = ReplayWindow.use(ReplayWindow.empty, "a", start)
+    const used = begun && ReplayWindow.use(begun, "b", start + 119)
+    const turned = used && ReplayWindow.use(used, "c", start + 120)
+    assert.isDefined(turned)
+    assert.isUndefined(turned && ReplayWindow.use(turned, "b", start + 238))
+  })
+
   it.prop("refuses an id within two minutes and accepts it after six", [Uses], ([uses]) => {
     let window = ReplayWindow.empty
     let now = 1_750_000_000

@@ -165,7 +165,9 @@ describe("Session", () => {
 
   it("keeps the scopes apart: no live channel event on a global subscription, and the other way round", () => {
     const relay = relayWithChannel()
+    relay.must(ada, createChannel(OTHER_CHANNEL))
     const reader = relay.connect(ada)
+    relay.tell(reader, "REQ", "both", { kinds: [9], "#h": [CHANNEL, OTHER_CHANNEL] })
     relay.tell(reader, "REQ", "global", { kinds: [9, 0] })
     relay.tell(reader, "REQ", "two", { kinds: [9], "#h": [CHANNEL] }, { kinds: [0] })
     relay.tell(reader, "REQ", "channel", { kinds: [9, 0, 44_100], "#h": [CHANNEL] })
