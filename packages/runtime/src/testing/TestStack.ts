@@ -111,8 +111,10 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
     const program: TestProgram = { name, pid, alive: true, env, command }
     const bytes = (yield* Ref.get(bodies)).get(name)?.bytes ?? { stdout: 0, stderr: 0 }
     yield* Ref.update(bodies, (all) => new Map([...all, [name, { program, status: undefined, bytes }]]))
-    yield* environment.pushWatch({ _tag: "ProcessSeen", name, pid, state: "S", startTime: `${pid}00` })
     const failure = (yield* Ref.get(failures)).get(name)
+    // A program that ends at once is gone before the watch first looks.
+    if (failure === undefined)
+      yield* environment.pushWatch({ _tag: "ProcessSeen", name, pid, state: "S", startTime: `${pid}00` })
     if (failure !== undefined) {
       yield* Ref.update(failures, (all) => new Map([...all].filter(([other]) => other !== name)))
       yield* print(name, failure.said, "stderr")
