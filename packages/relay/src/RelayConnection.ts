@@ -7,7 +7,12 @@ import { Socket } from "effect/socket"
 import type { Filter } from "./Filter.ts"
 import type { Identity } from "./Identity.ts"
 import * as Backoff from "./internal/backoff.ts"
-import { ConnectionEngine, type Filters } from "./internal/connectionEngine.ts"
+import {
+  ConnectionEngine,
+  type Filters,
+  type PublishResult,
+  type SubscriptionItem
+} from "./internal/connectionEngine.ts"
 import { socketDetail } from "./internal/socketDetail.ts"
 import type { NostrEvent } from "./NostrEvent.ts"
 import { RelayError, type RelayReason, RelayRefused, RelayUnreachable } from "./RelayError.ts"
@@ -15,21 +20,7 @@ import { toWs } from "./RelayUrl.ts"
 import { Schnorr } from "./Schnorr.ts"
 import { REPLY_TIMEOUT_MILLIS } from "./Session.ts"
 
-/**
- * One item of a subscription. `Requested` stands at its beginning and at every repetition after a lost connection: the
- * stored events and their end come again then, and who counts, counts by id.
- */
-export type SubscriptionItem =
-  | { readonly _tag: "Requested" }
-  | { readonly _tag: "Event"; readonly event: NostrEvent }
-  | { readonly _tag: "EndOfStored" }
-
-/** The relay's answer to a published event. */
-export interface PublishResult {
-  readonly accepted: boolean
-  /** The relay's reason, or the empty text. */
-  readonly message: string
-}
+export type { PublishResult, SubscriptionItem } from "./internal/connectionEngine.ts"
 
 /** What the connection is doing. `attempt` counts the connections made and tried, from 1. */
 export type ConnectionStatus =

@@ -3,7 +3,7 @@
  * is read through `BuzzClient`, so nothing is lost between two connections. What is seen in which order is decided by
  * `Observation`.
  */
-import { Deferred, Effect, FiberHandle, Layer, Queue, type Scope, Stream } from "effect"
+import { Deferred, Duration, Effect, FiberHandle, Layer, Queue, type Scope, Stream } from "effect"
 import type { Socket } from "effect/socket"
 import { type Actor, BuzzClient } from "./BuzzClient.ts"
 import * as ChannelHistory from "./ChannelHistory.ts"
@@ -38,7 +38,9 @@ export const layer: Layer.Layer<RelayObserver, never, BuzzClient | Schnorr | Soc
         const connection = yield* Effect.provide(connect(actor), context)
         const subscription = connection.subscribe("channel", [{ kinds, "#h": [channelId], limit: 1 }])
         const read = client.readChannel(actor, channelId, { kinds })
-        yield* follow({ channelId, subscription, read, log })
+        yield* follow({ channelId, subscription, read, log }).pipe(
+          Effect.timeoutOrElse({ duration: HISTORY_DEADLINE, orElse: () => Effect.fail(noHistory(actor)) })
+        )
         return {
           events: Stream.map(log.stream, ({ event }) => event),
           status: connection.status,
@@ -120,8 +122,16 @@ const isFinal = (error: RelayError): boolean => {
   return !passes && !isTransient(error)
 }
 
-const closed = (actor: Actor): RelayError =>
+/** A relay that answers and yet never ends the stored events. Long enough to wait out a rate limit while reading. */
+const HISTORY_DEADLINE = Duration.seconds(120)
+
+const noHistory = (actor: Actor): RelayError =>
+  unreachable(actor, `no end of the channel's history within ${Duration.format(HISTORY_DEADLINE)}`)
+
+const closed = (actor: Actor): RelayError => unreachable(actor, "the observation was closed")
+
+const unreachable = (actor: Actor, detail: string): RelayError =>
   new RelayError({
     operation: "RelayObserver.observe",
-    reason: new RelayUnreachable({ url: actor.relayUrl, detail: "the observation was closed" })
+    reason: new RelayUnreachable({ url: actor.relayUrl, detail })
   })

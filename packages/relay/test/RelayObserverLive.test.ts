@@ -134,6 +134,22 @@ describe("observe", () => {
     )
   )
 
+  it.effect("does not wait for ever for a relay that never ends the stored events", () =>
+    test(
+      [[]],
+      Effect.gen(function* () {
+        const { observing, socket } = yield* begin
+        for (let seconds = 0; seconds < 120; seconds += 5) {
+          assert.isUndefined(observing.pollUnsafe())
+          yield* socket.say(["NOTICE", "busy"])
+          yield* TestClock.adjust("5 seconds")
+        }
+        const error = yield* Effect.flip(Effect.fromResult(yield* Fiber.join(observing)))
+        assert.include(error.message, "no end of the channel's history")
+      })
+    )
+  )
+
   it.effect("fails when the first reading does", () =>
     test(
       [new RelayReplyMalformed({ url, detail: "<html>" })],

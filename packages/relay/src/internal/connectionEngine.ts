@@ -10,12 +10,27 @@ import type { Filter } from "../Filter.ts"
 import type { Identity } from "../Identity.ts"
 import * as Nip42 from "../Nip42.ts"
 import type { NostrEvent } from "../NostrEvent.ts"
-import type { PublishResult, SubscriptionItem } from "../RelayConnection.ts"
 import { RelayAuthRefused, RelayError, type RelayReason, RelayRefused, RelayUnreachable } from "../RelayError.ts"
 import type { SchnorrOps } from "../Schnorr.ts"
 import * as Session from "../Session.ts"
 import { decodeEventValue } from "./decodeEvent.ts"
 import * as Message from "./relayMessage.ts"
+
+/**
+ * One item of a subscription. `Requested` stands at its beginning and at every repetition after a lost connection: the
+ * stored events and their end come again then, and who counts, counts by id.
+ */
+export type SubscriptionItem =
+  | { readonly _tag: "Requested" }
+  | { readonly _tag: "Event"; readonly event: NostrEvent }
+  | { readonly _tag: "EndOfStored" }
+
+/** The relay's answer to a published event. */
+export interface PublishResult {
+  readonly accepted: boolean
+  /** The relay's reason, or the empty text. */
+  readonly message: string
+}
 
 /** One socket's life. */
 export interface Link {
