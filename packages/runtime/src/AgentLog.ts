@@ -67,7 +67,7 @@ const RECORD =
 
 /** A line and more of it, cut to `MAX_LINE_BYTES`. */
 const join = (head: Uint8Array, tail: Uint8Array): Uint8Array => {
-  const more = tail.subarray(0, Math.max(0, MAX_LINE_BYTES - head.length))
+  const more = tail.subarray(0, MAX_LINE_BYTES - head.length)
   return more.length === 0 ? head : concat([head, more])
 }
 

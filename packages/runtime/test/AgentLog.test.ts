@@ -43,6 +43,10 @@ describe("AgentLog", () => {
     assert.deepStrictEqual(read(coloured("acp::usage", usage)), read(line("acp::usage", "goose usage update input=12")))
   })
 
+  it("reads lines of either ending", () => {
+    assert.deepStrictEqual(read(`${line("buzz_acp", "hello")}\r`), read(line("buzz_acp", "hello")))
+  })
+
   it("returns a record with its newline, and waits for nothing after it", () => {
     const text = line("buzz_acp", `subscribed to channel ${CHANNEL}`)
     const [open, none] = AgentLog.feed(AgentLog.initial, utf8.encode(text))
@@ -91,13 +95,20 @@ describe("AgentLog", () => {
   )
 
   it("keeps the head of a line that is too long, and reads on after it", () => {
-    const bytes = utf8.encode(`${"x".repeat(3 * AgentLog.MAX_LINE_BYTES)}\n${line("buzz_acp", "hello")}\n`)
-    const lines = inPieces(bytes, [1000, AgentLog.MAX_LINE_BYTES, AgentLog.MAX_LINE_BYTES + 1])
-    assert.deepStrictEqual(lines, AgentLog.parse(bytes))
+    const limit = AgentLog.MAX_LINE_BYTES
+    const texts = ["x".repeat(3 * limit), "y".repeat(limit), "z".repeat(limit + 1), line("buzz_acp", "hello")]
+    const bytes = utf8.encode(`${texts.join("\n")}\n`)
     assert.deepStrictEqual(
-      lines.map(({ text }) => text.length),
-      [AgentLog.MAX_LINE_BYTES, line("buzz_acp", "hello").length]
+      AgentLog.parse(bytes).map(({ text }) => text),
+      texts.map((text) => text.slice(0, limit))
     )
+    const [open] = AgentLog.feed(
+      AgentLog.feed(AgentLog.initial, utf8.encode("x".repeat(limit)))[0],
+      bytes.subarray(0, 1)
+    )
+    assert.strictEqual(open.pending.length, limit)
+    for (const positions of [[1000, limit, limit + 1], [3 * limit + 1], [4 * limit, 5 * limit + 2, 5 * limit + 3]])
+      assert.deepStrictEqual(inPieces(bytes, positions), AgentLog.parse(bytes))
   })
 })
 
@@ -121,6 +132,11 @@ describe("AgentLog, text that looks like a record", () => {
   it("is a record when it may have been written then, even by a thread that queued up late", () => {
     for (const millis of [60_000, 60_000 - AgentLog.REORDERING_MILLIS, 3_600_000])
       assert.deepStrictEqual(tags(read(said, line("pool::prompt", marker, { millis }))), ["Record", "Record"])
+  })
+
+  it("is text of a provider in the same way", () => {
+    const error = line("pool::prompt", "session_prompt error: llm: 400", { level: "ERROR", millis: 60_000 })
+    assert.deepStrictEqual(tags(read(error, line("pool::prompt", marker))), ["Record", "Continuation"])
   })
 
   it("is never doubted after a record that holds nobody else's words", () => {

@@ -209,6 +209,9 @@ describe("Completion of a lone agent", () => {
       readChannel: true
     })
     assert.strictEqual(outcome(trial({ agents: [idle], ...quiet, done })), "done")
+    const spoke = { nowMillis: 6000, lastMessageMillis: 5000 }
+    assert.strictEqual(outcome(trial({ agents: [idle], ...spoke, channelReadMillis: 4999 })), "waiting")
+    assert.strictEqual(outcome(trial({ agents: [idle], ...spoke, channelReadMillis: 5000 })), "stopped-without-done")
   })
 
   it("goes on with what waited behind its turn", () => {

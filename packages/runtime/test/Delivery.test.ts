@@ -80,8 +80,15 @@ describe("Delivery", () => {
   })
 
   it("what was there when a turn began arrives with its end, however bad, receipts or not", () => {
-    for (const stop of ["end_turn", "refused", "max_tokens", "max_turn_requests"] as const)
-      assert.deepStrictEqual(open(task, ["lead-1", started], ["lead-1", { _tag: "TurnEnded", label: LABEL, stop }]), [])
+    for (const stop of ["end_turn", "refused", "max_tokens", "max_turn_requests"] as const) {
+      const turn: ReadonlyArray<Step> = [
+        task,
+        ["lead-1", started],
+        ["lead-1", { _tag: "TurnEnded", label: LABEL, stop }]
+      ]
+      assert.deepStrictEqual(open(...turn), [])
+      assert.deepStrictEqual(open(["lead-1", delivered(request.id)], ...turn), [])
+    }
   })
 
   it("a cancelled or failed turn has delivered nothing", () => {

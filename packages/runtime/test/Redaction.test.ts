@@ -64,6 +64,12 @@ describe("Redaction", () => {
     assert.strictEqual(redact(`owner ${"f".repeat(64)}`), `owner ${"f".repeat(64)}`)
   })
 
+  it("finds the longer of two secrets, one inside the other, as a whole", () => {
+    const secrets = ["abcdefgh", "abcdefghij"].map((secret) => Redacted.make(secret))
+    for (const order of [secrets, secrets.toReversed()])
+      assert.strictEqual(Redaction.redact("x abcdefghij abcdefgh", order), "x [redacted] [redacted]")
+  })
+
   it("finds each line of a secret that has several", () => {
     const pem = "-----BEGIN KEY-----\r\nMIIBVAIBADAN\r\nqhkiG9w0BAQEF\r\n-----END KEY-----\n"
     const redacted = Redaction.redact(`it is ${pem.replaceAll("\r", "")}`, [Redacted.make(pem)])
