@@ -21,7 +21,7 @@ const environmentLayer = (name: EnvironmentName, { needsNode }: EnvironmentNeeds
   switch (name) {
     case "local":
       return LocalEnvironment.layer({
-        mounts: needsNode ? [{ source: process.execPath, target: `${DEFAULT_LAYOUT.bin}/node` }] : []
+        mounts: needsNode ? [{ source: process.execPath, target: `${DEFAULT_LAYOUT.bin}/node`, readOnly: true }] : []
       })
   }
 }

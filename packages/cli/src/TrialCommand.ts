@@ -31,6 +31,7 @@ export const execute = Effect.fn("TrialCommand.execute")(
     yield* Effect.forEach(condition.warnings, (warning) =>
       output.writeError(`${Failure.warningLine(warning, condition.source, output.style)}\n`)
     )
+    const trialLayer = Environments.trialLayer(options.environment, { needsNode: inputs.needsNode })
     const run = (relay: Pick<TrialOptions, "relayUrl" | "userRelayUrl">) =>
       ShownTrial.run(
         { ...inputs.options, ...relay },
@@ -40,10 +41,9 @@ export const execute = Effect.fn("TrialCommand.execute")(
           scrub: (text) => Redaction.apply(redactor, text),
           leftovers: leftovers(inputs, request.relay)
         }
-      )
-    yield* withRelay(request, run).pipe(
-      Effect.provide(Environments.trialLayer(options.environment, { needsNode: inputs.needsNode }))
-    )
+      ).pipe(Effect.provide(trialLayer))
+    // The relay ends after the environment: what is connected to it has ended by then.
+    yield* withRelay(request, run)
   },
   // The last line of NDJSON says how the command exits, also when no trial was started.
   (effect, _request, { json }) =>

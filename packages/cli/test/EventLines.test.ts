@@ -12,7 +12,7 @@ const trial: ReadonlyArray<TrialEvent> = [
   at(900, { _tag: "PhaseEnded", phase: "launch", millis: 900, error: undefined }),
   at(1_000, { _tag: "AgentChanged", agentId: "lead-1", view: { _tag: "Ready" } }),
   at(1_100, { _tag: "Waiting", sentence: "waiting for implementer-1", deadlineAt: undefined }),
-  at(1_200, { _tag: "Waiting", sentence: "waiting for implementer-1", deadlineAt: START + 9 }),
+  at(1_200, { _tag: "Waiting", sentence: "waiting for implementer-1 (lead-1 ready)", deadlineAt: START + 9 }),
   at(1_300, { _tag: "AgentChanged", agentId: "lead-1", view: { _tag: "InTurn", turn: 1, sinceMillis: START + 1_300 } }),
   said(2_000, "lead-1", "@implementer-1 please\nwrite hello.txt"),
   at(2_100, { _tag: "UsageSeen", agentId: "lead-1", inputTokens: 1_200, outputTokens: 34, cachedTokens: 0 }),
@@ -20,7 +20,12 @@ const trial: ReadonlyArray<TrialEvent> = [
   at(61_000, { _tag: "Warned", detail: "the relay was out of reach for 2 s" }),
   at(62_000, { _tag: "AgentChanged", agentId: "implementer-1", view: { _tag: "Dead", detail: "SIGKILL" } }),
   at(62_100, { _tag: "PhaseEnded", phase: "observe", millis: 60_000, error: "agents died" }),
-  at(62_200, { _tag: "OutcomeDecided", outcome: "timed-out", detail: "300 s went by" })
+  said(62_150, "lead-1", "please write hello.txt", 40003),
+  said(62_160, "lead-1", "", 9005),
+  said(62_170, "lead-1", "", 5),
+  at(62_200, { _tag: "OutcomeDecided", outcome: "timed-out", detail: "300 s went by" }),
+  at(62_300, { _tag: "PhaseStarted", phase: "sweep" }),
+  at(62_400, { _tag: "AgentChanged", agentId: "lead-1", view: { _tag: "Dead", detail: "SIGTERM" } })
 ]
 
 const linesOf = (lines: typeof everyLine): ReadonlyArray<string> => {
@@ -45,7 +50,10 @@ describe("everyLine", () => {
       "  1 min 01 s  warning: the relay was out of reach for 2 s",
       "  1 min 02 s  implementer-1 dead: SIGKILL",
       "  1 min 02 s  observe failed: agents died",
-      "  1 min 02 s  timed-out: 300 s went by"
+      "  1 min 02 s  lead-1 edited a message: please write hello.txt",
+      "  1 min 02 s  lead-1 deleted a message",
+      "  1 min 02 s  timed-out: 300 s went by",
+      "  1 min 02 s  phase sweep"
     ])
   })
 })
@@ -58,6 +66,8 @@ describe("lastingLine", () => {
       "  1 min 01 s  warning: the relay was out of reach for 2 s",
       "  1 min 02 s  implementer-1 dead: SIGKILL",
       "  1 min 02 s  observe failed: agents died",
+      "  1 min 02 s  lead-1 edited a message: please write hello.txt",
+      "  1 min 02 s  lead-1 deleted a message",
       "  1 min 02 s  timed-out: 300 s went by"
     ])
   })
