@@ -18,7 +18,7 @@ import type { NostrEvent } from "./NostrEvent.ts"
 import { RelayError, type RelayReason, RelayRefused, RelayUnreachable } from "./RelayError.ts"
 import { toWs } from "./RelayUrl.ts"
 import { Schnorr } from "./Schnorr.ts"
-import { REPLY_TIMEOUT_MILLIS } from "./Session.ts"
+import { REPLY_TIMEOUT_MILLIS } from "./SessionState.ts"
 
 export type { PublishResult, SubscriptionItem } from "./internal/connectionEngine.ts"
 

@@ -186,7 +186,8 @@ describe("readChannel", () => {
   it.effect("says so when a second holds more than a page and the relay cannot page within it", () =>
     Effect.gen(function* () {
       // The same event over and over: only what is new counts.
-      const full = new Array(ChannelHistory.PAGE_SIZE).fill(message(1))
+      const one = message(1)
+      const full = Array.from({ length: ChannelHistory.PAGE_SIZE }, () => one)
       const { result } = yield* run(read, () => ok(full))
       assert.match(detailOf(result), /in one second/)
     })

@@ -2,26 +2,27 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { RelayMessage } from "../src/internal/relayMessage.ts"
 import * as Session from "../src/Session.ts"
+import * as SessionState from "../src/SessionState.ts"
 
-const received = (message: RelayMessage, now = 0): Session.Input => ({ _tag: "Received", now, message })
+const received = (message: RelayMessage, now = 0): SessionState.Input => ({ _tag: "Received", now, message })
 const auth = received({ _tag: "Auth", challenge: "c" })
-const answered: Session.Input = { _tag: "ChallengeAnswered", eventId: "auth" }
+const answered: SessionState.Input = { _tag: "ChallengeAnswered", eventId: "auth" }
 const ok = (eventId: string, accepted = true, message = "") => received({ _tag: "Ok", eventId, accepted, message })
 const closed = (message: string, now = 0) => received({ _tag: "Closed", subscription: "s", message }, now)
 const eose = (subscription = "s", now = 0) => received({ _tag: "Eose", subscription }, now)
-const opened: Session.Input = { _tag: "Opened", now: 0 }
-const lost: Session.Input = { _tag: "Lost" }
-const tick = (now: number): Session.Input => ({ _tag: "Ticked", now })
-const subscribe: Session.Input = { _tag: "Subscribed", subscription: "s" }
-const publish: Session.Input = { _tag: "Published", eventId: "e" }
+const opened: SessionState.Input = { _tag: "Opened", now: 0 }
+const lost: SessionState.Input = { _tag: "Lost" }
+const tick = (now: number): SessionState.Input => ({ _tag: "Ticked", now })
+const subscribe: SessionState.Input = { _tag: "Subscribed", subscription: "s" }
+const publish: SessionState.Input = { _tag: "Published", eventId: "e" }
 const authenticated = [opened, auth, answered, ok("auth")]
 
 /** A new connection on which the relay refuses the identity. */
 const again = (message: string) => [lost, opened, auth, answered, ok("auth", false, message)]
 
 /** All actions in short, such as `Request s`. */
-const play = (...inputs: ReadonlyArray<Session.Input>) => {
-  let state = Session.initial
+const play = (...inputs: ReadonlyArray<SessionState.Input>) => {
+  let state = SessionState.initial
   const actions: Array<string> = []
   for (const input of inputs) {
     const [next, more] = Session.step(state, input)
@@ -34,7 +35,7 @@ const play = (...inputs: ReadonlyArray<Session.Input>) => {
   }
   return { state, actions }
 }
-const actionsOf = (...inputs: ReadonlyArray<Session.Input>) => play(...inputs).actions
+const actionsOf = (...inputs: ReadonlyArray<SessionState.Input>) => play(...inputs).actions
 
 describe("authentication", () => {
   it("comes first: nothing is asked or sent before the relay took the identity", () => {
@@ -118,14 +119,14 @@ describe("subscriptions", () => {
   })
 
   it("are asked again on every connection, without what was dropped meanwhile", () => {
-    const second: Session.Input = { _tag: "Subscribed", subscription: "t" }
-    const gone: Session.Input = { _tag: "Unsubscribed", subscription: "s" }
+    const second: SessionState.Input = { _tag: "Subscribed", subscription: "t" }
+    const gone: SessionState.Input = { _tag: "Unsubscribed", subscription: "s" }
     const actions = actionsOf(...subscribed, second, lost, gone, ...authenticated)
     assert.deepStrictEqual(actions.slice(-2), ["BecomeReady", "Request t"])
   })
 
   it("are closed at the relay only when it knows them", () => {
-    const gone: Session.Input = { _tag: "Unsubscribed", subscription: "s" }
+    const gone: SessionState.Input = { _tag: "Unsubscribed", subscription: "s" }
     assert.deepStrictEqual(actionsOf(subscribe, gone), [])
     assert.deepStrictEqual(actionsOf(...subscribed, gone).at(-1), "Close s")
     const late = received({ _tag: "Event", subscription: "s", event: {} })
@@ -143,7 +144,7 @@ describe("subscriptions", () => {
   it("are asked again, ever more slowly, when the relay closes them for a passing reason", () => {
     const { state, actions } = play(...subscribed, closed("error: internal server error", 0))
     assert.strictEqual(actions.at(-1), "Request s")
-    const requests = (...inputs: ReadonlyArray<Session.Input>) =>
+    const requests = (...inputs: ReadonlyArray<SessionState.Input>) =>
       actionsOf(...subscribed, ...inputs).filter((action) => action === "Request s").length
     assert.strictEqual(state.subscriptions.get("s")?.state, "Retrying")
     assert.strictEqual(requests(closed("", 0), tick(999)), 1)
@@ -167,7 +168,7 @@ describe("publishing", () => {
   it("sends again on the next connection what was not answered", () => {
     const actions = actionsOf(...authenticated, publish, lost, ...authenticated)
     assert.strictEqual(actions.filter((action) => action === "Transmit e").length, 2)
-    const abandoned: Session.Input = { _tag: "PublishAbandoned", eventId: "e" }
+    const abandoned: SessionState.Input = { _tag: "PublishAbandoned", eventId: "e" }
     const once = actionsOf(...authenticated, publish, lost, abandoned, ...authenticated)
     assert.strictEqual(once.filter((action) => action === "Transmit e").length, 1)
   })
@@ -182,10 +183,10 @@ describe("heartbeat", () => {
   })
 
   it("takes any frame for a sign of life, even one that is not the protocol", () => {
-    const noise: Session.Input = { _tag: "Received", now: 16_000, message: undefined }
+    const noise: SessionState.Input = { _tag: "Received", now: 16_000, message: undefined }
     assert.strictEqual(actionsOf(...authenticated, tick(15_000), noise, tick(25_000)).at(-1), "Probe")
-    const answer = eose(Session.PROBE, 16_000)
-    assert.strictEqual(actionsOf(...authenticated, tick(15_000), answer).at(-1), `Close ${Session.PROBE}`)
+    const answer = eose(SessionState.PROBE, 16_000)
+    assert.strictEqual(actionsOf(...authenticated, tick(15_000), answer).at(-1), `Close ${SessionState.PROBE}`)
   })
 })
 
@@ -209,7 +210,7 @@ describe("any sequence", () => {
       "tick"
     ])
   )
-  const inputs: Record<(typeof Inputs.Type)[number], (now: number) => Session.Input> = {
+  const inputs: Record<(typeof Inputs.Type)[number], (now: number) => SessionState.Input> = {
     opened: (now) => ({ _tag: "Opened", now }),
     lost: () => lost,
     auth: (now) => received({ _tag: "Auth", challenge: "c" }, now),
@@ -232,7 +233,7 @@ describe("any sequence", () => {
     [Inputs],
     ([names]) =>
       Effect.sync(() => {
-        let state = Session.initial
+        let state = SessionState.initial
         let subscribed = false
         names.forEach((name, index) => {
           if (name === "subscribe") subscribed = true

@@ -13,6 +13,7 @@ import type { NostrEvent } from "../NostrEvent.ts"
 import { RelayAuthRefused, RelayError, type RelayReason, RelayRefused, RelayUnreachable } from "../RelayError.ts"
 import type { SchnorrOps } from "../Schnorr.ts"
 import * as Session from "../Session.ts"
+import * as SessionState from "../SessionState.ts"
 import { decodeEventValue } from "./decodeEvent.ts"
 import * as Message from "./relayMessage.ts"
 
@@ -58,7 +59,7 @@ type ItemQueue = Queue.Queue<SubscriptionItem, RelayError | Cause.Done>
 
 /** One per connection. */
 export class ConnectionEngine {
-  private session = Session.initial
+  private session = SessionState.initial
   private link: Link | undefined
   private over: RelayError | undefined
   private readonly subscriptions = new Map<string, { readonly filters: Filters; readonly queue: ItemQueue }>()
@@ -150,13 +151,13 @@ export class ConnectionEngine {
     this.terminate(new RelayUnreachable({ url: this.options.url, detail: "the connection was closed" }))
   }
 
-  private apply(input: Session.Input): void {
+  private apply(input: SessionState.Input): void {
     const [session, actions] = Session.step(this.session, input)
     this.session = session
     for (const action of actions) this.perform(action)
   }
 
-  private perform(action: Session.Action): void {
+  private perform(action: SessionState.Action): void {
     switch (action._tag) {
       case "AnswerChallenge":
         return this.answer(action.challenge)
@@ -171,7 +172,7 @@ export class ConnectionEngine {
         return publish === undefined ? undefined : this.send(["EVENT", publish.event])
       }
       case "Probe":
-        return this.send(["REQ", Session.PROBE, NOTHING])
+        return this.send(["REQ", SessionState.PROBE, NOTHING])
       case "Deliver":
         return this.deliver(action.subscription, action.event)
       case "DeliverEndOfStored":
