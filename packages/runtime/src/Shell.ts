@@ -23,12 +23,25 @@ export interface ByteDuplex {
   readonly exitCode: Effect.Effect<number, EnvironmentError>
 }
 
+/**
+ * Starts a program in an environment, as `user` or the environment's own user. The scope owns the connection: closing it ends
+ * the program's stdin, but not surely the program.
+ */
+export type OpenProcess = (
+  argv: readonly [string, ...ReadonlyArray<string>],
+  options?: { readonly user?: string | undefined }
+) => Effect.Effect<ByteDuplex, EnvironmentError, Scope.Scope>
+
+/**
+ * How long a program whose stdin has ended may take to go by itself. One that is cut off instead is left to whoever reaps orphans.
+ */
+export const FAREWELL: Duration.Duration = Duration.millis(300)
+
 /** What a shell needs of its environment. */
 export interface ShellHost {
   /** Names the environment in errors. */
   readonly environment: string
-  /** Starts `sh` reading commands from its stdin, as `user` or the environment's own; the scope owns the connection. */
-  readonly open: (user: string | undefined) => Effect.Effect<ByteDuplex, EnvironmentError, Scope.Scope>
+  readonly open: OpenProcess
   /** Waits until the environment is gone, and says so. */
   readonly lost: Effect.Effect<EnvironmentError>
 }

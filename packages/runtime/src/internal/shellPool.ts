@@ -42,7 +42,7 @@ export const makeShellPool = Effect.fnUntraced(function* (
 
   const open = Effect.fnUntraced(function* (user: string | undefined) {
     const own = yield* Scope.fork(scope)
-    const session = yield* host.open(user).pipe(
+    const session = yield* host.open(["sh"], { user }).pipe(
       Effect.flatMap(openSession),
       Effect.timeoutOrElse({ duration: OPEN_LIMIT, orElse: () => Effect.fail(silent(host)) }),
       Scope.provide(own),

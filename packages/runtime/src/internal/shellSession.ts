@@ -2,11 +2,12 @@
  * One persistent `sh` behind a byte duplex, running one command at a time. It only frames and collects: which shell runs
  * what, time limits and restarts belong to `Shell`.
  */
-import { type Cause, Data, Deferred, Effect, Queue, Random, Result, type Scope, Stream } from "effect"
+import { type Cause, Data, Deferred, Effect, Queue, Result, type Scope, Stream } from "effect"
 import type { EnvironmentError } from "../EnvironmentError.ts"
-import type { ByteDuplex } from "../Shell.ts"
+import { type ByteDuplex, FAREWELL } from "../Shell.ts"
 import { type HeadTail, makeHeadTail } from "./headTail.ts"
-import { feedMarked, initialMarked, makeMarker, type MarkedState, type Marker } from "./markedFrames.ts"
+import { feedMarked, initialMarked, type MarkedState } from "./markedFrames.ts"
+import { randomMarker } from "./randomMarker.ts"
 import { type CommandText, Frame, mayLeaveProcesses, renderCommand } from "./shellText.ts"
 
 export interface SessionOutput {
@@ -97,7 +98,9 @@ export const openSession = Effect.fnUntraced(function* (
   yield* Stream.fromQueue(input).pipe(Stream.run(duplex.stdin), Effect.exit, Effect.andThen(die), Effect.forkScoped)
   yield* follow(duplex.stdout, "stdout")
   yield* follow(duplex.stderr, "stderr")
-  yield* Effect.addFinalizer(() => Queue.end(input))
+  yield* Effect.addFinalizer(() =>
+    Effect.andThen(Queue.end(input), Effect.timeoutOption(Effect.exit(duplex.exitCode), FAREWELL))
+  )
 
   const start: ShellSession["start"] = (request, maxOutputBytes) => {
     const running = makeRunning(state.nextId++, request.command, maxOutputBytes)
@@ -124,14 +127,6 @@ const GREETING_BYTES = 2048
 
 /** Prints the shell's own pid and process group; a subshell's `$$` is the shell's. */
 const HELLO = `read -r s </proc/$$/stat && s=\${s##*) } && set -- $s && echo "$$ $3" || echo "$$ 0"`
-
-const randomMarker: Effect.Effect<Marker> = Effect.gen(function* () {
-  let digits = ""
-  for (let i = 0; i < 4; i++) {
-    digits += (yield* Random.nextIntBetween(0, 0xffff_ffff)).toString(16).padStart(8, "0")
-  }
-  return makeMarker(digits)
-})
 
 const makeRunning = (id: number, command: string, maxOutputBytes: number): Running => ({
   id,

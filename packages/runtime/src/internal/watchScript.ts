@@ -1,0 +1,128 @@
+/**
+ * The process inside an environment that follows logs and processes: POSIX text for dash, bash and busybox.
+ *
+ * An idle round costs three forks however many files there are: `ls` for all sizes, `cat` for all process states, `sleep`.
+ * `wc -c` would do for the sizes, but busybox reads a file to count it (0.7 s for 100 MB, every round). A log that grew
+ * costs two more, `tail` and `head`.
+ *
+ * The marker comes through stdin, never as an argument: whoever could read it could forge what other agents said. When stdin ends
+ * or stdout breaks the process ends, so it does not outlive whoever watches.
+ */
+
+/** Pause between two rounds, in seconds. */
+export const ROUND_SECONDS = 0.05
+
+/** Bytes read of one log per round, so that one that is flooded does not hold up the others. */
+export const CHUNK_BYTES = 4 * 1024 * 1024
+
+/**
+ * Frames, each `<marker><line>\n`: `L <offset> <length> <file>`, followed by the bytes; `P <pid> <state> <start time> <name>` when a
+ * process is new or changed, with `-` for what is not there; `R <round>` when a round is complete.
+ */
+export const WATCH_SCRIPT = `LC_ALL=C
+export LC_ALL
+unset TIME_STYLE QUOTING_STYLE BLOCK_SIZE LS_BLOCK_SIZE BLOCKSIZE CDPATH
+IFS= read -r digits || exit
+exec 3<&0
+{ read -r _ <&3; kill -9 $$; } >/dev/null 2>&1 &
+exec 3<&- </dev/null 2>/dev/null
+mark=$(printf '\\001%s' "$digits")
+nl='
+'
+set -f
+round=0 sizes= offsets=$nl watched= reported=
+
+say() { printf '%s%s\\n' "$mark" "$1" || exit; }
+
+logs() {
+  set +f
+  set --
+  for file in *.log; do
+    case $file in *"$nl"*) continue ;; esac
+    [ -f "$file" ] && set -- "$@" "./$file"
+  done
+  set -f
+  [ $# -gt 0 ] || return
+  now=$(ls -lnL -- "$@")
+  [ "$now" = "$sizes" ] && return
+  sizes=$now next=$nl
+  IFS=$nl
+  for line in $now; do
+    file=\${line#*" ./"}
+    IFS=' '
+    set -- $line
+    size=$5 from=0
+    case $offsets in *"$nl$file/"*) from=\${offsets#*"$nl$file/"} from=\${from%%"$nl"*} ;; esac
+    [ "$size" -lt "$from" ] && from=0
+    length=$((size - from))
+    if [ $length -gt ${CHUNK_BYTES} ]; then length=${CHUNK_BYTES} more=1 sizes=; fi
+    if [ $length -gt 0 ]; then
+      say "L $from $length $file"
+      tail -c +$((from + 1)) -- "./$file" | head -c $length
+    fi
+    next="$next$file/$((from + length))$nl"
+    IFS=$nl
+  done
+  offsets=$next
+}
+
+processes() {
+  set +f
+  entries=
+  for file in *.pid; do
+    case $file in *"$nl"*) continue ;; esac
+    pid=
+    read -r pid <"$file"
+    case $pid in '' | 0* | *[!0-9]*) continue ;; esac
+    entries="$entries\${file%.pid}/$pid$nl"
+  done
+  set -f
+  IFS=$nl
+  # A process stays watched when its file is removed, until it is gone.
+  for entry in $watched; do
+    case "$nl$entries" in *"$nl\${entry%/*}/"*) continue ;; esac
+    case $reported in *"$nl$entry/-/-$nl"*) continue ;; esac
+    entries="$entries$entry$nl"
+  done
+  watched=$entries
+  [ -n "$watched" ] || return
+  paths=
+  for entry in $watched; do paths="$paths /proc/\${entry##*/}/stat"; done
+  IFS=' '
+  table=$nl$(cat $paths)$nl
+  now=$nl
+  IFS=$nl
+  for entry in $watched; do
+    pid=\${entry##*/} state=- start=-
+    case $table in
+      *"$nl$pid ("*)
+        stat=\${table#*"$nl$pid ("}
+        stat=\${stat%%"$nl"*}
+        IFS=' '
+        set -- \${stat##*") "}
+        IFS=$nl
+        state=$1 start=\${20}
+        ;;
+    esac
+    # Running, sleeping and waiting for a disk change all the time and mean the same.
+    case $state in R | S | D | I | K | W | P) kind=R ;; *) kind=$state ;; esac
+    now="$now$entry/$kind/$start$nl"
+    case $reported in *"$nl$entry/$kind/$start$nl"*) continue ;; esac
+    say "P $pid $state $start \${entry%/*}"
+  done
+  reported=$now
+}
+
+while :; do
+  more=
+  if cd -- "$1"; then
+    logs
+    processes
+  fi
+  IFS=' '
+  if [ -z "$more" ]; then
+    round=$((round + 1))
+    say "R $round"
+    sleep ${ROUND_SECONDS} || sleep 1
+  fi
+done`
