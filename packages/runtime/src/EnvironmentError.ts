@@ -54,9 +54,13 @@ export class TransferFailed extends Schema.TaggedError<TransferFailed>()("Transf
   }
 }
 
+/** Everything that can go wrong at an environment's border. */
 export const EnvironmentReason = Schema.Union([EnvironmentLost, EnvironmentNotCreated, CommandNotRun, TransferFailed])
+
+/** Everything that can go wrong at an environment's border. */
 export type EnvironmentReason = typeof EnvironmentReason.Type
 
+/** An operation on an environment failed; `reason` says how. */
 export class EnvironmentError extends Schema.TaggedError<EnvironmentError>()("EnvironmentError", {
   /** What was attempted, such as `EnvironmentService.exec`. */
   operation: Schema.String,
