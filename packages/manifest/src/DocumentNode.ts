@@ -4,6 +4,7 @@
  * It keeps what JavaScript values lose and the identity of a condition needs: integers apart from floats, integers of
  * any size, dates, and whether a text stood without quotes. An alias shares the node of its anchor; nothing is copied.
  */
+import { shorten } from "./internal/shorten.ts"
 import type { Position } from "./Position.ts"
 
 interface Placed {
@@ -126,5 +127,3 @@ export const describe = (node: DocumentNode): string => {
       return shorten(String(node.value))
   }
 }
-
-const shorten = (text: string): string => (text.length <= 60 ? text : `${text.slice(0, 57)}...`)

@@ -65,14 +65,19 @@ export const construct = (
 
 const malformed = (expected: string): ScalarRefusal => ({ _tag: "Malformed", expected })
 
-/** Python refuses decimal integers with more digits than this. */
+/** Python writes no integer with more decimal digits than this, so no such condition has a hash. */
 const MAX_DECIMAL_DIGITS = 4300
+
+/** More than the digits, in base 2, of the largest integer; a bound on the work of finding out. */
+const MAX_LENGTH = 15_000
 
 const integer = (text: string): TypedScalar | ScalarRefusal => {
   if (!INT.test(text)) return malformed("an integer")
   const digits = text.replaceAll("_", "").replace(/^[-+]/, "")
-  const magnitude = unsigned(digits)
-  if (magnitude === undefined) return malformed("an integer")
+  const magnitude = digits.length <= MAX_LENGTH ? unsigned(digits) : undefined
+  if (magnitude === undefined || magnitude >= 10n ** BigInt(MAX_DECIMAL_DIGITS)) {
+    return malformed(`an integer of at most ${MAX_DECIMAL_DIGITS} digits`)
+  }
   return { _tag: "Integer", value: text.startsWith("-") ? -magnitude : magnitude }
 }
 
@@ -80,20 +85,20 @@ const unsigned = (digits: string): bigint | undefined => {
   // `0b` and `0x` pass the pattern with underscores alone.
   if (/^0[bx]/.test(digits)) return digits.length === 2 ? undefined : BigInt(digits)
   if (/^0[0-7]/.test(digits)) return BigInt(`0o${digits.slice(1)}`)
-  const parts = digits.split(":")
-  if (parts.some((part) => part.length > MAX_DECIMAL_DIGITS)) return undefined
-  return parts.reduce((total, part) => total * 60n + BigInt(part), 0n)
+  return digits.split(":").reduce((total, part) => total * 60n + BigInt(part), 0n)
 }
+
+/** From here on the weight of a part is beyond any float. */
+const MAX_SEXAGESIMAL_PARTS = 173
 
 const float = (text: string): TypedScalar | ScalarRefusal => {
   if (/^[-+]?\.inf$/i.test(text) || /^\.nan$/i.test(text)) return { _tag: "NotFinite" }
   const digits = text.replaceAll("_", "").replace(/^[-+]/, "")
   if (!FLOAT.test(text) && !NUMERAL.test(digits)) return malformed("a number")
+  const parts = digits.split(":").toReversed()
+  if (parts.length > MAX_SEXAGESIMAL_PARTS) return { _tag: "NotFinite" }
   // From the last part to the first, as Python adds them up: the order decides the last bit.
-  const magnitude = digits
-    .split(":")
-    .toReversed()
-    .reduce((total, part, place) => total + Number(part) * Number(60n ** BigInt(place)), 0)
+  const magnitude = parts.reduce((total, part, place) => total + Number(part) * Number(60n ** BigInt(place)), 0)
   if (!Number.isFinite(magnitude)) return { _tag: "NotFinite" }
   return { _tag: "Float", value: text.startsWith("-") ? -magnitude : magnitude }
 }

@@ -28,6 +28,7 @@ import {
 } from "../DocumentReason.ts"
 import { type FieldPath, renderPath } from "../FieldPath.ts"
 import type { Position } from "../Position.ts"
+import { shorten } from "./shorten.ts"
 import { construct, implicitType, isTyped, type ScalarType } from "../Yaml11Scalar.ts"
 
 /** Keys that all merges of a document may bring in together; each merge copies, so sizes could multiply. */
@@ -120,7 +121,7 @@ export class YamlReader {
       }
       const text = this.key(key, inside())
       if (text === undefined) continue
-      if (own.has(text)) this.problem(new DuplicateKey({ ...this.at(inside(text)), key: text }))
+      if (own.has(text)) this.problem(new DuplicateKey({ ...this.at(inside(text)), key: shorten(text) }))
       own.set(text, { keyOffset: offset, value: this.node(value, inside(text)) })
     }
     return mapping(new Map([...merged, ...own]), place.offset)
@@ -167,8 +168,8 @@ export class YamlReader {
     if (isTyped(outcome)) return scalar(outcome, place.offset)
     return this.nothing(
       outcome._tag === "NotFinite"
-        ? new NumberNotFinite({ ...this.at(place), found: text })
-        : new ScalarInvalid({ ...this.at(place), text, expected: outcome.expected })
+        ? new NumberNotFinite({ ...this.at(place), found: shorten(text) })
+        : new ScalarInvalid({ ...this.at(place), text: shorten(text), expected: outcome.expected })
     )
   }
 
