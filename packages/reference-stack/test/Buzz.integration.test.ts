@@ -50,192 +50,213 @@ const stored = Effect.fnUntraced(function* (reader: Relay.Person, channel: strin
 })
 
 layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
-  it.effect("sets and reads profiles, keeping the fields that were not given", () =>
-    Effect.gen(function* () {
-      const { env, identity } = yield* Relay.person("before")
-      const written = yield* json(env, "users", "set-profile", "--about", "tests things")
-      assert.deepStrictEqual(Object.keys(written), ["accepted", "event_id", "message"])
-      assert.isTrue(written.accepted)
-      assert.deepStrictEqual(yield* json(env, "users", "get"), [
-        { about: "tests things", display_name: "before", pubkey: identity.pubkey }
-      ])
-      assert.deepStrictEqual(yield* json(env, "--format", "compact", "users", "get", "--pubkey", identity.pubkey), [
-        { display_name: "before", pubkey: identity.pubkey }
-      ])
-      assert.include((yield* failure(env, "users", "set-profile")).message, "at least one field required")
-    })
-  )
-
-  it.effect("creates channels, adds members, lists and archives", () =>
-    Effect.gen(function* () {
-      const owner = yield* Relay.person("owner")
-      const guest = yield* Relay.person("guest")
-      const created = yield* json(
-        owner.env,
-        "channels",
-        "create",
-        "--name",
-        "lab",
-        "--type",
-        "stream",
-        "--visibility",
-        "private",
-        "--description",
-        "d"
-      )
-      const channel: string = created.channel_id
-      yield* json(
-        owner.env,
-        "channels",
-        "add-member",
-        "--channel",
-        channel,
-        "--pubkey",
-        guest.identity.pubkey,
-        "--role",
-        "bot"
-      )
-      const members: ReadonlyArray<{ pubkey: string; role: string }> = yield* json(
-        guest.env,
-        "channels",
-        "members",
-        "--channel",
-        channel
-      )
-      assert.deepStrictEqual(
-        new Map(members.map(({ pubkey, role }) => [pubkey, role])),
-        new Map([
-          [owner.identity.pubkey, "owner"],
-          [guest.identity.pubkey, "bot"]
+  it.effect(
+    "sets and reads profiles, keeping the fields that were not given",
+    () =>
+      Effect.gen(function* () {
+        const { env, identity } = yield* Relay.person("before")
+        const written = yield* json(env, "users", "set-profile", "--about", "tests things")
+        assert.deepStrictEqual(Object.keys(written), ["accepted", "event_id", "message"])
+        assert.isTrue(written.accepted)
+        assert.deepStrictEqual(yield* json(env, "users", "get"), [
+          { about: "tests things", display_name: "before", pubkey: identity.pubkey }
         ])
-      )
-      const got = yield* json(owner.env, "channels", "get", "--channel", channel)
-      assert.deepStrictEqual([got.channel_id, got.name, got.description], [channel, "lab", "d"])
-      assert.isNull(yield* json(owner.env, "channels", "get", "--channel", "00000000-0000-4000-8000-000000000000"))
-      assert.deepStrictEqual(yield* json(guest.env, "--format", "compact", "channels", "list", "--member"), [
-        { channel_id: channel, name: "lab" }
-      ])
-      yield* json(owner.env, "channels", "archive", "--channel", channel)
-      const refused = yield* failure(owner.env, "messages", "send", "--channel", channel, "--content", "late")
-      assert.deepStrictEqual([refused.code, refused.error, refused.retryable], [2, "relay_error", false])
-      assert.include(refused.message, "relay error 400: invalid: channel is archived")
-    })
+        assert.deepStrictEqual(yield* json(env, "--format", "compact", "users", "get", "--pubkey", identity.pubkey), [
+          { display_name: "before", pubkey: identity.pubkey }
+        ])
+        assert.include((yield* failure(env, "users", "set-profile")).message, "at least one field required")
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("turns names and keys into mentions, and says nothing about names that nobody has", () =>
-    Effect.gen(function* () {
-      const ada = yield* Relay.person("Ada Lovelace")
-      const bob = yield* Relay.person("bob-1")
-      const channel = yield* Relay.channel(ada, bob)
-      const sent = yield* json(
-        ada.env,
-        "messages",
-        "send",
-        "--channel",
-        channel,
-        "--content",
-        "@bob-1, ask @nobody and @Ada Lovelace"
-      )
-      const named = yield* stored(bob, channel, sent.event_id)
-      // Oneself is never mentioned, as the real library has it.
-      assert.deepStrictEqual(tagValues(named, "p"), [bob.identity.pubkey])
-      const explicit = yield* json(
-        bob.env,
-        "messages",
-        "send",
-        "--channel",
-        channel,
-        "--content",
-        "hi",
-        "--mention",
-        ada.identity.pubkey
-      )
-      assert.deepStrictEqual(tagValues(yield* stored(ada, channel, explicit.event_id), "p"), [ada.identity.pubkey])
-    })
+  it.effect(
+    "creates channels, adds members, lists and archives",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* Relay.person("owner")
+        const guest = yield* Relay.person("guest")
+        const created = yield* json(
+          owner.env,
+          "channels",
+          "create",
+          "--name",
+          "lab",
+          "--type",
+          "stream",
+          "--visibility",
+          "private",
+          "--description",
+          "d"
+        )
+        const channel: string = created.channel_id
+        yield* json(
+          owner.env,
+          "channels",
+          "add-member",
+          "--channel",
+          channel,
+          "--pubkey",
+          guest.identity.pubkey,
+          "--role",
+          "bot"
+        )
+        const members: ReadonlyArray<{ pubkey: string; role: string }> = yield* json(
+          guest.env,
+          "channels",
+          "members",
+          "--channel",
+          channel
+        )
+        assert.deepStrictEqual(
+          new Map(members.map(({ pubkey, role }) => [pubkey, role])),
+          new Map([
+            [owner.identity.pubkey, "owner"],
+            [guest.identity.pubkey, "bot"]
+          ])
+        )
+        const got = yield* json(owner.env, "channels", "get", "--channel", channel)
+        assert.deepStrictEqual([got.channel_id, got.name, got.description], [channel, "lab", "d"])
+        assert.isNull(yield* json(owner.env, "channels", "get", "--channel", "00000000-0000-4000-8000-000000000000"))
+        assert.deepStrictEqual(yield* json(guest.env, "--format", "compact", "channels", "list", "--member"), [
+          { channel_id: channel, name: "lab" }
+        ])
+        yield* json(owner.env, "channels", "archive", "--channel", channel)
+        const refused = yield* failure(owner.env, "messages", "send", "--channel", channel, "--content", "late")
+        assert.deepStrictEqual([refused.code, refused.error, refused.retryable], [2, "relay_error", false])
+        assert.include(refused.message, "relay error 400: invalid: channel is archived")
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("reads stdin as it is, replies with thread tags, and prints channel and thread in order", () =>
-    Effect.gen(function* () {
-      const ada = yield* Relay.person("ada")
-      const channel = yield* Relay.channel(ada)
-      const send = (content: string, ...more: ReadonlyArray<string>) =>
-        json(ada.env, "messages", "send", "--channel", channel, `--content=${content}`, ...more)
-      const piped = yield* buzz(
-        ada.env,
-        ["messages", "send", "--channel", channel, "--content", "-"],
-        "line one\nline two\n"
-      )
-      const root: string = JSON.parse(piped.stdout).event_id
-      const reply = yield* send("--reply", "--reply-to", root)
-      const deep = yield* send("deeper", "--reply-to", reply.event_id)
-      assert.deepStrictEqual((yield* stored(ada, channel, deep.event_id)).tags, [
-        ["h", channel],
-        ["e", root, "", "root"],
-        ["e", reply.event_id, "", "reply"]
-      ])
-      const other = yield* send("elsewhere")
-      const all: ReadonlyArray<Record<string, unknown>> = yield* json(ada.env, "messages", "get", "--channel", channel)
-      assert.deepStrictEqual(
-        new Set(all.map(({ content }) => content)),
-        new Set(["line one\nline two\n", "--reply", "deeper", "elsewhere"])
-      )
-      assert.deepStrictEqual(Object.keys(all[0] ?? {}), ["content", "created_at", "id", "kind", "pubkey", "tags"])
-      const thread: ReadonlyArray<{ id: string }> = yield* json(
-        ada.env,
-        "messages",
-        "thread",
-        "--channel",
-        channel,
-        "--event",
-        root
-      )
-      assert.deepStrictEqual(new Set(thread.map(({ id }) => id)), new Set([root, reply.event_id, deep.event_id]))
-      assert.isFalse(thread.some(({ id }) => id === other.event_id))
-      const missing = yield* failure(
-        ada.env,
-        "messages",
-        "send",
-        "--channel",
-        channel,
-        "--content",
-        "x",
-        "--reply-to",
-        "9".repeat(64)
-      )
-      assert.deepStrictEqual([missing.code, missing.error], [4, "error"])
-    })
+  it.effect(
+    "turns names and keys into mentions, and says nothing about names that nobody has",
+    () =>
+      Effect.gen(function* () {
+        const ada = yield* Relay.person("Ada Lovelace")
+        const bob = yield* Relay.person("bob-1")
+        const channel = yield* Relay.channel(ada, bob)
+        const sent = yield* json(
+          ada.env,
+          "messages",
+          "send",
+          "--channel",
+          channel,
+          "--content",
+          "@bob-1, ask @nobody and @Ada Lovelace"
+        )
+        const named = yield* stored(bob, channel, sent.event_id)
+        // Oneself is never mentioned, as the real library has it.
+        assert.deepStrictEqual(tagValues(named, "p"), [bob.identity.pubkey])
+        const explicit = yield* json(
+          bob.env,
+          "messages",
+          "send",
+          "--channel",
+          channel,
+          "--content",
+          "hi",
+          "--mention",
+          ada.identity.pubkey
+        )
+        assert.deepStrictEqual(tagValues(yield* stored(ada, channel, explicit.event_id), "p"), [ada.identity.pubkey])
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("tells apart who may not, what is wrong, and who is not there, by exit code", () =>
-    Effect.gen(function* () {
-      const ada = yield* Relay.person("ada")
-      const eve = yield* Relay.person("eve")
-      const channel = yield* Relay.channel(ada)
-      const send = ["messages", "send", "--channel", channel, "--content", "x"]
-      const stranger = yield* failure(eve.env, ...send)
-      assert.deepStrictEqual([stranger.code, stranger.error], [2, "relay_error"])
-      assert.include(stranger.message, "not a channel member")
-      const noKey = yield* failure({ BUZZ_RELAY_URL: ada.relayUrl }, ...send)
-      assert.deepStrictEqual([noKey.code, noKey.error], [3, "auth_error"])
-      const badKey = yield* failure({ ...ada.env, BUZZ_PRIVATE_KEY: "12345" }, ...send)
-      assert.deepStrictEqual([badKey.code, badKey.error], [3, "key_error"])
-      assert.notInclude(badKey.message, "12345")
-      const badTag = yield* failure({ ...ada.env, BUZZ_AUTH_TAG: "[]" }, ...send)
-      assert.deepStrictEqual([badTag.code, badTag.error], [3, "auth_error"])
-      const noRelay = yield* failure({ ...ada.env, BUZZ_RELAY_URL: "ws://127.0.0.1:9" }, ...send)
-      assert.deepStrictEqual([noRelay.code, noRelay.error, noRelay.retryable], [2, "network_error", true])
-      for (const args of [
-        ["messages", "send", "--channel", "general", "--content", "x"],
-        ["messages", "sned"],
-        [],
-        ["messages", "send", "--channel", channel, "--content", "x".repeat(65_537)]
-      ]) {
-        const wrong = yield* failure(ada.env, ...args)
-        assert.deepStrictEqual([wrong.code, wrong.error], [1, "user_error"], args.slice(0, 2).join(" "))
-      }
-      const help = yield* buzz({}, ["--help"])
-      assert.strictEqual(help.code, 0)
-      assert.include(help.stdout, "buzz messages send --channel --content [--reply-to]")
-    })
+  it.effect(
+    "reads stdin as it is, replies with thread tags, and prints channel and thread in order",
+    () =>
+      Effect.gen(function* () {
+        const ada = yield* Relay.person("ada")
+        const channel = yield* Relay.channel(ada)
+        const send = (content: string, ...more: ReadonlyArray<string>) =>
+          json(ada.env, "messages", "send", "--channel", channel, `--content=${content}`, ...more)
+        const piped = yield* buzz(
+          ada.env,
+          ["messages", "send", "--channel", channel, "--content", "-"],
+          "line one\nline two\n"
+        )
+        const root: string = JSON.parse(piped.stdout).event_id
+        const reply = yield* send("--reply", "--reply-to", root)
+        const deep = yield* send("deeper", "--reply-to", reply.event_id)
+        assert.deepStrictEqual((yield* stored(ada, channel, deep.event_id)).tags, [
+          ["h", channel],
+          ["e", root, "", "root"],
+          ["e", reply.event_id, "", "reply"]
+        ])
+        const other = yield* send("elsewhere")
+        const all: ReadonlyArray<Record<string, unknown>> = yield* json(
+          ada.env,
+          "messages",
+          "get",
+          "--channel",
+          channel
+        )
+        assert.deepStrictEqual(
+          new Set(all.map(({ content }) => content)),
+          new Set(["line one\nline two\n", "--reply", "deeper", "elsewhere"])
+        )
+        assert.deepStrictEqual(Object.keys(all[0] ?? {}), ["content", "created_at", "id", "kind", "pubkey", "tags"])
+        const thread: ReadonlyArray<{ id: string }> = yield* json(
+          ada.env,
+          "messages",
+          "thread",
+          "--channel",
+          channel,
+          "--event",
+          root
+        )
+        assert.deepStrictEqual(new Set(thread.map(({ id }) => id)), new Set([root, reply.event_id, deep.event_id]))
+        assert.isFalse(thread.some(({ id }) => id === other.event_id))
+        const missing = yield* failure(
+          ada.env,
+          "messages",
+          "send",
+          "--channel",
+          channel,
+          "--content",
+          "x",
+          "--reply-to",
+          "9".repeat(64)
+        )
+        assert.deepStrictEqual([missing.code, missing.error], [4, "error"])
+      }),
+    Programs.SLOW_MILLIS
+  )
+
+  it.effect(
+    "tells apart who may not, what is wrong, and who is not there, by exit code",
+    () =>
+      Effect.gen(function* () {
+        const ada = yield* Relay.person("ada")
+        const eve = yield* Relay.person("eve")
+        const channel = yield* Relay.channel(ada)
+        const send = ["messages", "send", "--channel", channel, "--content", "x"]
+        const stranger = yield* failure(eve.env, ...send)
+        assert.deepStrictEqual([stranger.code, stranger.error], [2, "relay_error"])
+        assert.include(stranger.message, "not a channel member")
+        const noKey = yield* failure({ BUZZ_RELAY_URL: ada.relayUrl }, ...send)
+        assert.deepStrictEqual([noKey.code, noKey.error], [3, "auth_error"])
+        const badKey = yield* failure({ ...ada.env, BUZZ_PRIVATE_KEY: "12345" }, ...send)
+        assert.deepStrictEqual([badKey.code, badKey.error], [3, "key_error"])
+        assert.notInclude(badKey.message, "12345")
+        const badTag = yield* failure({ ...ada.env, BUZZ_AUTH_TAG: "[]" }, ...send)
+        assert.deepStrictEqual([badTag.code, badTag.error], [3, "auth_error"])
+        const noRelay = yield* failure({ ...ada.env, BUZZ_RELAY_URL: "ws://127.0.0.1:9" }, ...send)
+        assert.deepStrictEqual([noRelay.code, noRelay.error, noRelay.retryable], [2, "network_error", true])
+        for (const args of [
+          ["messages", "send", "--channel", "general", "--content", "x"],
+          ["messages", "sned"],
+          [],
+          ["messages", "send", "--channel", channel, "--content", "x".repeat(65_537)]
+        ]) {
+          const wrong = yield* failure(ada.env, ...args)
+          assert.deepStrictEqual([wrong.code, wrong.error], [1, "user_error"], args.slice(0, 2).join(" "))
+        }
+        const help = yield* buzz({}, ["--help"])
+        assert.strictEqual(help.code, 0)
+        assert.include(help.stdout, "buzz messages send --channel --content [--reply-to]")
+      }),
+    Programs.SLOW_MILLIS
   )
 })

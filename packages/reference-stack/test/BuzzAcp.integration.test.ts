@@ -26,9 +26,11 @@ const terminate = Effect.fnUntraced(function* (acp: Programs.Running) {
 })
 
 layer(Relay.layer, { excludeTestServices: true })("buzz-acp", (it) => {
-  it.effect("wakes on a mention, answers through the agent's shell, and says so in its log", () =>
-    Effect.gen(function* () {
-      const { acp, channel, messages, say, self, user } = yield* solo(`
+  it.effect(
+    "wakes on a mention, answers through the agent's shell, and says so in its log",
+    () =>
+      Effect.gen(function* () {
+        const { acp, channel, messages, say, self, user } = yield* solo(`
 agents:
   solo-1:
     - when: go
@@ -38,167 +40,190 @@ agents:
         - shell: buzz messages send --channel {channel} --reply-to {event} --content 'DONE for {from}'
         - usage: { input: 50, output: 1 }
 `)
-      const task = yield* say("@solo-1 go")
-      const output = yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${task.id}\n`)
-      assert.deepStrictEqual(
-        (yield* messages).map(({ content }) => content),
-        ["@solo-1 go", `DONE for ${user.identity.pubkey}`]
-      )
-      const lines = output
-        .split("\n")
-        .flatMap((line) => /^\S+Z +([A-Z]+ [a-z_:]+: .*)$/.exec(line)?.[1] ?? [])
-        .map((line) => line.replace(/ses_[0-9a-f]{16}/, "ses_*"))
-      const from = lines.indexOf(`INFO pool::prompt: turn starting for channel ${channel}`)
-      assert.deepStrictEqual(lines.slice(from), [
-        `INFO pool::prompt: turn starting for channel ${channel}`,
-        "INFO acp::stream: On it.",
-        "DEBUG acp::usage: goose usage update session_id=ses_* input=Some(100) output=Some(10) cached=7",
-        "INFO acp::tool: tool_call: buzz-dev-mcp__shell (other)",
-        "INFO acp::tool: tool_call_update: call_1 → in_progress",
-        "INFO acp::tool: tool_call_update: call_1 → completed",
-        "DEBUG acp::usage: goose usage update session_id=ses_* input=Some(150) output=Some(11) cached=7",
-        `INFO pool::prompt: turn complete for channel ${channel}: end_turn`,
-        `INFO pool::prompt: turn delivered Buzz events for channel ${channel}: ${task.id}`
-      ])
-      for (const secret of [Redacted.value(self.identity.secretKey), "nsec1", "provider-key"])
-        assert.notInclude(output, secret)
-    })
+        const task = yield* say("@solo-1 go")
+        const output = yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${task.id}\n`)
+        assert.deepStrictEqual(
+          (yield* messages).map(({ content }) => content),
+          ["@solo-1 go", `DONE for ${user.identity.pubkey}`]
+        )
+        const lines = output
+          .split("\n")
+          .flatMap((line) => /^\S+Z +([A-Z]+ [a-z_:]+: .*)$/.exec(line)?.[1] ?? [])
+          .map((line) => line.replace(/ses_[0-9a-f]{16}/, "ses_*"))
+        const from = lines.indexOf(`INFO pool::prompt: turn starting for channel ${channel}`)
+        assert.deepStrictEqual(lines.slice(from), [
+          `INFO pool::prompt: turn starting for channel ${channel}`,
+          "INFO acp::stream: On it.",
+          "DEBUG acp::usage: goose usage update session_id=ses_* input=Some(100) output=Some(10) cached=7",
+          "INFO acp::tool: tool_call: buzz-dev-mcp__shell (other)",
+          "INFO acp::tool: tool_call_update: call_1 → in_progress",
+          "INFO acp::tool: tool_call_update: call_1 → completed",
+          "DEBUG acp::usage: goose usage update session_id=ses_* input=Some(150) output=Some(11) cached=7",
+          `INFO pool::prompt: turn complete for channel ${channel}: end_turn`,
+          `INFO pool::prompt: turn delivered Buzz events for channel ${channel}: ${task.id}`
+        ])
+        for (const secret of [Redacted.value(self.identity.secretKey), "nsec1", "provider-key"])
+          assert.notInclude(output, secret)
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("gives what came during a turn to the next one, together", () =>
-    Effect.gen(function* () {
-      const playbook = `
+  it.effect(
+    "gives what came during a turn to the next one, together",
+    () =>
+      Effect.gen(function* () {
+        const playbook = `
 agents:
   solo-1:
     - steps: [{ say: first }, { shell: "while [ ! -e release ]; do sleep 0.05; done" }]
     - when: ["[Buzz events — 2 events]", two, three]
       steps: [{ say: both }]
 `
-      const { acp, channel, say } = yield* solo(playbook, { RUST_LOG: "buzz_acp=debug,pool=info,acp=info" })
-      const first = yield* say("one")
-      yield* acp.awaitOutput("acp::stream: first")
-      const later = [yield* say("two"), yield* say("three")]
-      for (const { id } of later) yield* acp.awaitOutput(`event queued channel=${channel} event_id=${id}`)
-      const fileSystem = yield* FileSystem.FileSystem
-      yield* fileSystem.writeFileString(`${acp.cwd}/release`, "")
-      yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${first.id}\n`)
-      const ids = later.map(({ id }) => id).toSorted()
-      const output = yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${ids.join(",")}\n`)
-      assert.include(output, "acp::stream: both")
-    })
+        const { acp, channel, say } = yield* solo(playbook, { RUST_LOG: "buzz_acp=debug,pool=info,acp=info" })
+        const first = yield* say("one")
+        yield* acp.awaitOutput("acp::stream: first")
+        const later = [yield* say("two"), yield* say("three")]
+        for (const { id } of later) yield* acp.awaitOutput(`event queued channel=${channel} event_id=${id}`)
+        const fileSystem = yield* FileSystem.FileSystem
+        yield* fileSystem.writeFileString(`${acp.cwd}/release`, "")
+        yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${first.id}\n`)
+        const ids = later.map(({ id }) => id).toSorted()
+        const output = yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${ids.join(",")}\n`)
+        assert.include(output, "acp::stream: both")
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("runs a batch again in a new agent process when the old one dies", () =>
-    Effect.gen(function* () {
-      const { acp, channel, say } = yield* solo(`
+  it.effect(
+    "runs a batch again in a new agent process when the old one dies",
+    () =>
+      Effect.gen(function* () {
+        const { acp, channel, say } = yield* solo(`
 agents:
   solo-1:
     - unless_file: crashed
       steps: [{ shell: touch crashed }, { crash: true }]
     - steps: [{ say: second life }]
 `)
-      const task = yield* say("go")
-      const crashed = yield* acp.awaitOutput("requeueing failed batch")
-      assert.include(crashed, "ERROR pool::prompt: agent 0 exited during prompt")
-      assert.include(crashed, 'WARN buzz_acp: agent_returned — respawning agent=0 outcome="exited"')
-      assert.match(
-        crashed,
-        /WARN buzz_acp::queue: requeueing failed batch with backoff channel=\S+ retry=1 delay_secs=[456] events=1/
-      )
-      assert.notInclude(crashed, "turn complete")
-      const output = yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${task.id}\n`)
-      assert.include(output, "acp::stream: second life")
-      assert.strictEqual(output.split("turn starting for channel").length - 1, 2)
-    })
+        const task = yield* say("go")
+        const crashed = yield* acp.awaitOutput("requeueing failed batch")
+        assert.include(crashed, "ERROR pool::prompt: agent 0 exited during prompt")
+        assert.include(crashed, 'WARN buzz_acp: agent_returned — respawning agent=0 outcome="exited"')
+        assert.match(
+          crashed,
+          /WARN buzz_acp::queue: requeueing failed batch with backoff channel=\S+ retry=1 delay_secs=[456] events=1/
+        )
+        assert.notInclude(crashed, "turn complete")
+        const output = yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${task.id}\n`)
+        assert.include(output, "acp::stream: second life")
+        assert.strictEqual(output.split("turn starting for channel").length - 1, 2)
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("cancels an agent that falls silent, and one that never ends is cut off", () =>
-    Effect.gen(function* () {
-      const silent = yield* solo("agents: { solo-1: [{ steps: [{ hang: until_cancelled }] }] }", {
-        BUZZ_ACP_IDLE_TIMEOUT: "1"
-      })
-      yield* silent.say("go")
-      const cancelled = yield* silent.acp.awaitOutput("requeueing failed batch")
-      assert.match(cancelled, /WARN pool::prompt: idle timeout \(1s\) — cancelling session ses_/)
-      assert.include(cancelled, `WARN pool::prompt: turn cancelled for channel ${silent.channel}`)
+  it.effect(
+    "cancels an agent that falls silent, and one that never ends is cut off",
+    () =>
+      Effect.gen(function* () {
+        const silent = yield* solo("agents: { solo-1: [{ steps: [{ hang: until_cancelled }] }] }", {
+          BUZZ_ACP_IDLE_TIMEOUT: "1"
+        })
+        yield* silent.say("go")
+        const cancelled = yield* silent.acp.awaitOutput("requeueing failed batch")
+        assert.match(cancelled, /WARN pool::prompt: idle timeout \(1s\) — cancelling session ses_/)
+        assert.include(cancelled, `WARN pool::prompt: turn cancelled for channel ${silent.channel}`)
 
-      const talking = `[${Array.from({ length: 20 }, () => "{ say: still here }, { wait_ms: 200 }").join(", ")}]`
-      const endless = yield* solo(`agents: { solo-1: [{ steps: ${talking} }] }`, {
-        BUZZ_ACP_IDLE_TIMEOUT: "1",
-        BUZZ_ACP_MAX_TURN_DURATION: "2"
-      })
-      yield* endless.say("go")
-      const cut = yield* endless.acp.awaitOutput("requeueing failed batch")
-      assert.include(cut, "ERROR pool::prompt: hard timeout (2s cap)")
-      assert.notInclude(cut, "idle timeout")
-      assert.notInclude(cut, "turn cancelled")
-    })
+        const talking = `[${Array.from({ length: 20 }, () => "{ say: still here }, { wait_ms: 200 }").join(", ")}]`
+        const endless = yield* solo(`agents: { solo-1: [{ steps: ${talking} }] }`, {
+          BUZZ_ACP_IDLE_TIMEOUT: "1",
+          BUZZ_ACP_MAX_TURN_DURATION: "2"
+        })
+        yield* endless.say("go")
+        const cut = yield* endless.acp.awaitOutput("requeueing failed batch")
+        assert.include(cut, "ERROR pool::prompt: hard timeout (2s cap)")
+        assert.notInclude(cut, "idle timeout")
+        assert.notInclude(cut, "turn cancelled")
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("lets a running turn finish when it is told to stop, then ends everything and exits 0", () =>
-    Effect.gen(function* () {
-      const { acp, channel, say } = yield* solo(`
+  it.effect(
+    "lets a running turn finish when it is told to stop, then ends everything and exits 0",
+    () =>
+      Effect.gen(function* () {
+        const { acp, channel, say } = yield* solo(`
 agents:
   solo-1:
     - steps: [{ say: working }, { wait_ms: 700 }, { shell: "echo $PPID > mcp.pid" }, { say: finished }]
 `)
-      yield* say("go")
-      yield* acp.awaitOutput("acp::stream: working")
-      assert.strictEqual(yield* terminate(acp), 0)
-      const output = yield* acp.awaitOutput("buzz-acp stopped")
-      const inOrder = [
-        "INFO buzz_acp: shutting down",
-        "INFO buzz_acp: shutdown: waiting for in-flight prompts",
-        "acp::stream: finished",
-        `turn complete for channel ${channel}`,
-        "INFO buzz_acp: presence set to offline",
-        "INFO buzz_acp: buzz-acp stopped"
-      ].map((text) => output.indexOf(text))
-      assert.notInclude(inOrder, -1)
-      assert.deepStrictEqual(
-        inOrder,
-        inOrder.toSorted((a, b) => a - b)
-      )
-      const fileSystem = yield* FileSystem.FileSystem
-      const mcpServer = Number(yield* fileSystem.readFileString(`${acp.cwd}/mcp.pid`))
-      assert.isTrue(yield* Programs.gone(mcpServer))
-    })
+        yield* say("go")
+        yield* acp.awaitOutput("acp::stream: working")
+        assert.strictEqual(yield* terminate(acp), 0)
+        const output = yield* acp.awaitOutput("buzz-acp stopped")
+        const inOrder = [
+          "INFO buzz_acp: shutting down",
+          "INFO buzz_acp: shutdown: waiting for in-flight prompts",
+          "acp::stream: finished",
+          `turn complete for channel ${channel}`,
+          "INFO buzz_acp: presence set to offline",
+          "INFO buzz_acp: buzz-acp stopped"
+        ].map((text) => output.indexOf(text))
+        assert.notInclude(inOrder, -1)
+        assert.deepStrictEqual(
+          inOrder,
+          inOrder.toSorted((a, b) => a - b)
+        )
+        const fileSystem = yield* FileSystem.FileSystem
+        const mcpServer = Number(yield* fileSystem.readFileString(`${acp.cwd}/mcp.pid`))
+        assert.isTrue(yield* Programs.gone(mcpServer))
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("listens to a channel that it is added to later, and answers errors of the model with another try", () =>
-    Effect.gen(function* () {
-      const { acp, client, say, self, user } = yield* solo(`
+  it.effect(
+    "listens to a channel that it is added to later, and answers errors of the model with another try",
+    () =>
+      Effect.gen(function* () {
+        const { acp, client, say, self, user } = yield* solo(`
 agents:
   solo-1:
     - steps: [{ error: overloaded }]
 `)
-      const other = yield* Relay.channel(user)
-      yield* client.addMember(user, { channelId: other, pubkey: self.identity.pubkey, role: "member" })
-      yield* acp.awaitOutput(`membership notification: subscribing to new channel channel_id=${other}`)
-      yield* say("go", other)
-      const output = yield* acp.awaitOutput("requeueing failed batch")
-      assert.include(output, `INFO pool::prompt: turn starting for channel ${other}`)
-      assert.include(output, "ERROR pool::prompt: session_prompt error: Agent reported error: llm: overloaded")
-      assert.include(output, "WARN buzz_acp: agent_returned (application error — pipe intact) agent=0")
-    })
+        const other = yield* Relay.channel(user)
+        yield* client.addMember(user, { channelId: other, pubkey: self.identity.pubkey, role: "member" })
+        yield* acp.awaitOutput(`membership notification: subscribing to new channel channel_id=${other}`)
+        yield* say("go", other)
+        const output = yield* acp.awaitOutput("requeueing failed batch")
+        assert.include(output, `INFO pool::prompt: turn starting for channel ${other}`)
+        assert.include(output, "ERROR pool::prompt: session_prompt error: Agent reported error: llm: overloaded")
+        assert.include(output, "WARN buzz_acp: agent_returned (application error — pipe intact) agent=0")
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("does not start with a wrong configuration, a dead relay or a dead agent", () =>
-    Effect.gen(function* () {
-      const self = yield* Relay.person("solo-1")
-      const program = yield* Programs.programPath("buzz-acp")
-      const base = { ...self.env, NO_COLOR: "1", BUZZ_ACP_AGENT_COMMAND: yield* Programs.programPath("buzz-agent") }
-      const agent = { BUZZ_AGENT_PROVIDER: "scripted", SCRIPTED_API_KEY: "k", SCRIPTED_PLAYBOOK: "/dev/null" }
-      for (const [env, code, text] of [
-        [{ BUZZ_ACP_NO_TYPING: "1" }, 2, "error: invalid value '1'"],
-        [{ BUZZ_PRIVATE_KEY: "zz" }, 1, "Error: configuration error: BUZZ_PRIVATE_KEY"],
-        [{ BUZZ_ACP_AGENT_COMMAND: "/no/such/agent" }, 1, "Error: all 1 agents failed to start"],
-        [{ ...agent, BUZZ_ACP_AGENT_COMMAND: "false" }, 1, "agent initialize failed: Agent process exited unexpectedly"]
-      ] as const) {
-        const running = yield* Programs.start(program, [], { env: { ...base, ...env } })
-        assert.strictEqual(yield* Effect.timeout(running.exitCode, "10 seconds"), code, text)
-        yield* running.awaitOutput(text)
-      }
-    })
+  it.effect(
+    "does not start with a wrong configuration, a dead relay or a dead agent",
+    () =>
+      Effect.gen(function* () {
+        const self = yield* Relay.person("solo-1")
+        const program = yield* Programs.programPath("buzz-acp")
+        const base = { ...self.env, NO_COLOR: "1", BUZZ_ACP_AGENT_COMMAND: yield* Programs.programPath("buzz-agent") }
+        const agent = { BUZZ_AGENT_PROVIDER: "scripted", SCRIPTED_API_KEY: "k", SCRIPTED_PLAYBOOK: "/dev/null" }
+        for (const [env, code, text] of [
+          [{ BUZZ_ACP_NO_TYPING: "1" }, 2, "error: invalid value '1'"],
+          [{ BUZZ_PRIVATE_KEY: "zz" }, 1, "Error: configuration error: BUZZ_PRIVATE_KEY"],
+          [{ BUZZ_ACP_AGENT_COMMAND: "/no/such/agent" }, 1, "Error: all 1 agents failed to start"],
+          [
+            { ...agent, BUZZ_ACP_AGENT_COMMAND: "false" },
+            1,
+            "agent initialize failed: Agent process exited unexpectedly"
+          ]
+        ] as const) {
+          const running = yield* Programs.start(program, [], { env: { ...base, ...env } })
+          assert.strictEqual(yield* Effect.timeout(running.exitCode, "10 seconds"), code, text)
+          yield* running.awaitOutput(text)
+        }
+      }),
+    Programs.SLOW_MILLIS
   )
 })

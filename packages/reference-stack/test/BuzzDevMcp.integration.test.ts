@@ -51,111 +51,135 @@ const server = (env: Record<string, string> = {}) =>
   })
 
 layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
-  it.effect("offers exactly its two tools", () =>
-    Effect.gen(function* () {
-      const { client } = yield* server()
-      const { tools } = yield* Effect.promise(() => client.listTools())
-      assert.deepStrictEqual(
-        tools.map((tool) => tool.name),
-        ["shell", "read_file"]
-      )
-      assert.strictEqual(client.getServerVersion()?.name, "buzz-dev-mcp")
-      assert.include(client.getInstructions(), "buzz")
-    })
+  it.effect(
+    "offers exactly its two tools",
+    () =>
+      Effect.gen(function* () {
+        const { client } = yield* server()
+        const { tools } = yield* Effect.promise(() => client.listTools())
+        assert.deepStrictEqual(
+          tools.map((tool) => tool.name),
+          ["shell", "read_file"]
+        )
+        assert.strictEqual(client.getServerVersion()?.name, "buzz-dev-mcp")
+        assert.include(client.getInstructions(), "buzz")
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("runs a command in its working directory and keeps streams and exit code apart", () =>
-    Effect.gen(function* () {
-      const { cwd, shell } = yield* server()
-      const answer = yield* shell("pwd; echo oops >&2; exit 3")
-      assert.strictEqual(answer.stdout, `${cwd}\n`)
-      assert.strictEqual(answer.stderr, "oops\n")
-      assert.strictEqual(answer.exit_code, 3)
-      assert.isFalse(answer.timed_out)
-      const killed = yield* shell("kill -9 $$")
-      assert.strictEqual(killed.exit_code, -1)
-    })
+  it.effect(
+    "runs a command in its working directory and keeps streams and exit code apart",
+    () =>
+      Effect.gen(function* () {
+        const { cwd, shell } = yield* server()
+        const answer = yield* shell("pwd; echo oops >&2; exit 3")
+        assert.strictEqual(answer.stdout, `${cwd}\n`)
+        assert.strictEqual(answer.stderr, "oops\n")
+        assert.strictEqual(answer.exit_code, 3)
+        assert.isFalse(answer.timed_out)
+        const killed = yield* shell("kill -9 $$")
+        assert.strictEqual(killed.exit_code, -1)
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("ends a command at its time limit, and what it left in the background", () =>
-    Effect.gen(function* () {
-      const { shell } = yield* server()
-      const timedOut = yield* shell("trap '' TERM; sleep 60", { timeout_ms: 200 })
-      assert.strictEqual(timedOut.exit_code, 124)
-      assert.isTrue(timedOut.timed_out)
-      const background = yield* shell("sleep 60 & echo $!")
-      assert.strictEqual(background.exit_code, 0)
-      assert.isTrue(yield* Programs.gone(Number(background.stdout)))
-    })
+  it.effect(
+    "ends a command at its time limit, and what it left in the background",
+    () =>
+      Effect.gen(function* () {
+        const { shell } = yield* server()
+        const timedOut = yield* shell("trap '' TERM; sleep 60", { timeout_ms: 200 })
+        assert.strictEqual(timedOut.exit_code, 124)
+        assert.isTrue(timedOut.timed_out)
+        const background = yield* shell("sleep 60 & echo $!")
+        assert.strictEqual(background.exit_code, 0)
+        assert.isTrue(yield* Programs.gone(Number(background.stdout)))
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("does not wait for a process that left the group with the pipe in its hand", () =>
-    Effect.gen(function* () {
-      const { shell } = yield* server()
-      const answer = yield* shell("setsid sleep 3 & echo started", { timeout_ms: 60_000 })
-      assert.strictEqual(answer.stdout, "started\n")
-      assert.isBelow(answer.duration_ms, 2000)
-    })
+  it.effect(
+    "does not wait for a process that left the group with the pipe in its hand",
+    () =>
+      Effect.gen(function* () {
+        const { shell } = yield* server()
+        const answer = yield* shell("setsid sleep 3 & echo started", { timeout_ms: 60_000 })
+        assert.strictEqual(answer.stdout, "started\n")
+        assert.isBelow(answer.duration_ms, 2000)
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("shows the tail of long output and keeps the whole in a file", () =>
-    Effect.gen(function* () {
-      const { shell } = yield* server()
-      const answer = yield* shell("seq 1 3000")
-      assert.isTrue(answer.stdout_truncated)
-      assert.match(answer.stdout, /^\[truncated: 13893 bytes, 3000 lines/)
-      assert.match(answer.stdout, /\n3000\n$/)
-      const count = yield* shell(`wc -l < ${answer.stdout_artifact}`)
-      assert.strictEqual(count.stdout.trim(), "3000")
-    })
+  it.effect(
+    "shows the tail of long output and keeps the whole in a file",
+    () =>
+      Effect.gen(function* () {
+        const { shell } = yield* server()
+        const answer = yield* shell("seq 1 3000")
+        assert.isTrue(answer.stdout_truncated)
+        assert.match(answer.stdout, /^\[truncated: 13893 bytes, 3000 lines/)
+        assert.match(answer.stdout, /\n3000\n$/)
+        const count = yield* shell(`wc -l < ${answer.stdout_artifact}`)
+        assert.strictEqual(count.stdout.trim(), "3000")
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("reads files with numbered lines and refuses what is not there as a tool error", () =>
-    Effect.gen(function* () {
-      const { call, shell } = yield* server()
-      yield* shell("printf 'one\\ntwo\\n' > a.txt")
-      const read = yield* call("read_file", { path: "a.txt", offset: 1 })
-      assert.strictEqual(read.content[0].text, "a.txt (lines 2-2 of 2)\n2:two")
-      const missing = yield* call("read_file", { path: "none.txt" })
-      assert.isTrue(missing.isError)
-      assert.include(missing.content[0].text, "cannot read none.txt")
-      const wrong = yield* call("shell", { comand: "true" })
-      assert.isTrue(wrong.isError)
-      assert.include(wrong.content[0].text, "comand")
-    })
+  it.effect(
+    "reads files with numbered lines and refuses what is not there as a tool error",
+    () =>
+      Effect.gen(function* () {
+        const { call, shell } = yield* server()
+        yield* shell("printf 'one\\ntwo\\n' > a.txt")
+        const read = yield* call("read_file", { path: "a.txt", offset: 1 })
+        assert.strictEqual(read.content[0].text, "a.txt (lines 2-2 of 2)\n2:two")
+        const missing = yield* call("read_file", { path: "none.txt" })
+        assert.isTrue(missing.isError)
+        assert.include(missing.content[0].text, "cannot read none.txt")
+        const wrong = yield* call("shell", { comand: "true" })
+        assert.isTrue(wrong.isError)
+        assert.include(wrong.content[0].text, "comand")
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("puts its own buzz first on PATH and keeps the git key from commands", () =>
-    Effect.gen(function* () {
-      const { shell } = yield* server({ NOSTR_PRIVATE_KEY: "git-key", BUZZ_RELAY_URL: "ws://127.0.0.1:1" })
-      const answer = yield* shell('command -v buzz; echo "[$NOSTR_PRIVATE_KEY]"; buzz users get')
-      const [path, key] = answer.stdout.split("\n")
-      assert.match(path ?? "", /\/buzz-dev-mcp-[^/]+\/buzz$/)
-      assert.strictEqual(key, "[]")
-      // No private key is set: the same refusal as the buzz program's.
-      assert.strictEqual(answer.exit_code, 3)
-      assert.include(answer.stderr, "BUZZ_PRIVATE_KEY is required")
-    })
+  it.effect(
+    "puts its own buzz first on PATH and keeps the git key from commands",
+    () =>
+      Effect.gen(function* () {
+        const { shell } = yield* server({ NOSTR_PRIVATE_KEY: "git-key", BUZZ_RELAY_URL: "ws://127.0.0.1:1" })
+        const answer = yield* shell('command -v buzz; echo "[$NOSTR_PRIVATE_KEY]"; buzz users get')
+        const [path, key] = answer.stdout.split("\n")
+        assert.match(path ?? "", /\/buzz-dev-mcp-[^/]+\/buzz$/)
+        assert.strictEqual(key, "[]")
+        // No private key is set: the same refusal as the buzz program's.
+        assert.strictEqual(answer.exit_code, 3)
+        assert.include(answer.stderr, "BUZZ_PRIVATE_KEY is required")
+      }),
+    Programs.SLOW_MILLIS
   )
 
-  it.effect("ends with its stdin, its running command, and its directory", () =>
-    Effect.gen(function* () {
-      const { client, pid, shell } = yield* server()
-      const shim = (yield* shell("dirname $(command -v buzz)")).stdout.trim()
-      const serverPid = pid()
-      assert.isNotNull(serverPid)
-      void client
-        .callTool({ name: "shell", arguments: { command: "echo $$ > /proc/self/cwd/pid; sleep 60" } })
-        .catch(() => {})
-      const fileSystem = yield* FileSystem.FileSystem
-      const commandPid = yield* Effect.suspend(() => shell("cat pid")).pipe(
-        Effect.map((answer) => Number(answer.stdout)),
-        Effect.repeat({ until: (value) => value > 0, times: 100 })
-      )
-      yield* Effect.promise(() => client.close())
-      assert.isTrue(yield* Programs.gone(serverPid ?? 0))
-      assert.isTrue(yield* Programs.gone(commandPid))
-      assert.isFalse(yield* fileSystem.exists(shim))
-    })
+  it.effect(
+    "ends with its stdin, its running command, and its directory",
+    () =>
+      Effect.gen(function* () {
+        const { client, pid, shell } = yield* server()
+        const shim = (yield* shell("dirname $(command -v buzz)")).stdout.trim()
+        const serverPid = pid()
+        assert.isNotNull(serverPid)
+        void client
+          .callTool({ name: "shell", arguments: { command: "echo $$ > /proc/self/cwd/pid; sleep 60" } })
+          .catch(() => {})
+        const fileSystem = yield* FileSystem.FileSystem
+        const commandPid = yield* Effect.suspend(() => shell("cat pid")).pipe(
+          Effect.map((answer) => Number(answer.stdout)),
+          Effect.repeat({ until: (value) => value > 0, times: 100 })
+        )
+        yield* Effect.promise(() => client.close())
+        assert.isTrue(yield* Programs.gone(serverPid ?? 0))
+        assert.isTrue(yield* Programs.gone(commandPid))
+        assert.isFalse(yield* fileSystem.exists(shim))
+      }),
+    Programs.SLOW_MILLIS
   )
 })

@@ -10,16 +10,20 @@ export interface Launched extends Programs.Running {
   readonly cwd: string
 }
 
-/** Starts `buzz-acp` with the environment of a launcher and waits until it listens to the channel. */
-export const launch = Effect.fnUntraced(function* (options: {
+/** Who is launched, where, and what it plays. */
+export interface LaunchOptions {
   readonly self: Relay.Person
   readonly user: Relay.Person
   readonly channel: string
   readonly playbook: string
   readonly team?: ReadonlyArray<Relay.Person>
+  /** Default: a directory of its own. */
   readonly cwd?: string
   readonly env?: Record<string, string>
-}) {
+}
+
+/** Starts `buzz-acp` with the environment of a launcher and waits until it listens to the channel. */
+export const launch = Effect.fnUntraced(function* (options: LaunchOptions) {
   const fileSystem = yield* FileSystem.FileSystem
   const home = yield* fileSystem.makeTempDirectoryScoped({ prefix: "acp-test-" })
   const cwd = options.cwd ?? home
@@ -50,7 +54,7 @@ export const launch = Effect.fnUntraced(function* (options: {
   return launched
 })
 
-const systemPrompt = ({ channel, self, team = [], user }: Parameters<typeof launch>[0]): string =>
+const systemPrompt = ({ channel, self, team = [], user }: LaunchOptions): string =>
   [
     "# Persona",
     `You are \`${self.name}\` (pubkey \`${self.identity.pubkey}\`). You work in the channel \`${channel}\`.`,

@@ -3,8 +3,9 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ReferenceStack from "@buzz-orchestra/reference-stack/ReferenceStack"
-import { Deferred, Effect, Fiber, Stream } from "effect"
+import { Deferred, Effect, Fiber, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
+import { type AddressInfo, createServer } from "node:net"
 
 /** Path of a built program. */
 export const programPath = (name: ReferenceStack.Program) =>
@@ -14,8 +15,8 @@ export const programPath = (name: ReferenceStack.Program) =>
 export interface Running {
   readonly pid: number
   readonly output: () => string
-  /** Waits, at most 10 s, until stdout or stderr contain `text`. */
-  awaitOutput(text: string): Effect.Effect<string>
+  /** Waits, at most 30 s, until stdout or stderr contain `text` (`times` times). Returns everything printed so far. */
+  awaitOutput(text: string, times?: number): Effect.Effect<string>
   readonly exitCode: Effect.Effect<number, unknown>
 }
 
@@ -34,33 +35,45 @@ export const start = (
       forceKillAfter: "2 seconds"
     })
     let output = ""
-    const waiting = new Set<{ readonly text: string; readonly found: Deferred.Deferred<string> }>()
+    const waiting = new Set<{ readonly isMet: () => boolean; readonly found: Deferred.Deferred<string> }>()
     yield* handle.all.pipe(
       Stream.decodeText(),
       Stream.runForEach((chunk) =>
         Effect.sync(() => {
           output += chunk
-          for (const wait of waiting)
-            if (output.includes(wait.text)) Deferred.doneUnsafe(wait.found, Effect.succeed(output))
+          for (const wait of waiting) if (wait.isMet()) Deferred.doneUnsafe(wait.found, Effect.succeed(output))
         })
       ),
       Effect.forkScoped
     )
-    const awaitOutput = (text: string) =>
+    const awaitOutput = (text: string, times = 1) =>
       Effect.gen(function* () {
-        if (output.includes(text)) return output
-        const wait = { text, found: yield* Deferred.make<string>() }
+        const isMet = () => output.split(text).length > times
+        if (isMet()) return output
+        const wait = { isMet, found: yield* Deferred.make<string>() }
         waiting.add(wait)
         return yield* Deferred.await(wait.found)
       }).pipe(
         Effect.timeoutOrElse({
-          duration: "10 seconds",
-          orElse: () => Effect.die(new Error(`no ${JSON.stringify(text)} within 10 s in:\n${output}`))
+          duration: "30 seconds",
+          orElse: () => Effect.die(new Error(`no ${JSON.stringify(text)} within 30 s in:\n${output}`))
         })
       )
     const running: Running = { pid: handle.pid, output: () => output, awaitOutput, exitCode: handle.exitCode }
     return running
   })
+
+/** A port that nobody uses right now. */
+export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/** For tests that start several processes: they take a second or two, unless the machine is busy with other things. */
+export const SLOW_MILLIS = 90_000
 
 /** Everything that starts processes needs this. */
 export const layer = NodeServices.layer
@@ -73,13 +86,10 @@ export const programDirectory: Promise<string> = Effect.runPromise(
 /** Joins a fiber, at most 10 s. */
 export const joined = <A, E>(fiber: Fiber.Fiber<A, E>) => Effect.timeout(Fiber.join(fiber), "10 seconds")
 
-/** Waits, at most 5 s, until a process is gone. */
+/** Waits, at most 5 s, until a process is gone. A zombie is: who reaps it is not our business. */
 export const gone = (pid: number) =>
-  Effect.sync(() => {
-    try {
-      process.kill(pid, 0)
-      return false
-    } catch {
-      return true
-    }
-  }).pipe(Effect.delay("20 millis"), Effect.repeat({ until: (isGone) => isGone, times: 250 }))
+  FileSystem.FileSystem.use((fileSystem) => fileSystem.readFileString(`/proc/${pid}/stat`)).pipe(
+    Effect.match({ onFailure: () => true, onSuccess: (stat) => / Z /.test(stat.slice(stat.lastIndexOf(")"))) }),
+    Effect.delay("20 millis"),
+    Effect.repeat({ until: (isGone) => isGone, times: 250 })
+  )

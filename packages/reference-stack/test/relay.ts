@@ -16,11 +16,14 @@ import * as Programs from "./programs.ts"
 
 const Keys = Layer.mergeAll(Schnorr.layerPure, SecureRandom.layerWebCrypto, FetchHttpClient.layer)
 
-/** A relay on a free port, a client for it, and the platform to start programs with. */
-export const layer = Layer.mergeAll(
-  EmbeddedRelay.layer().pipe(Layer.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))),
-  BuzzClientNative.layer
-).pipe(Layer.provideMerge(Keys), Layer.provideMerge(Programs.layer))
+/** A relay, a client for it, and the platform to start programs with. */
+export const layerOn = <E, R>(relay: Layer.Layer<EmbeddedRelay, E, R>) =>
+  Layer.mergeAll(relay, BuzzClientNative.layer).pipe(Layer.provideMerge(Keys), Layer.provideMerge(Programs.layer))
+
+/** The same on a free port. */
+export const layer = layerOn(
+  EmbeddedRelay.layer().pipe(Layer.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })))
+)
 
 /** Somebody with a name, as an actor and as the environment of a program. */
 export interface Person {
