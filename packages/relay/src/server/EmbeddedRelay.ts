@@ -1,6 +1,9 @@
 /**
  * An in-process Nostr relay with the Buzz rules, HTTP and WebSocket on one port, in memory. For demos, tests and trials
  * that need no relay of their own.
+ *
+ * It has no search, no uploads, no direct messages, no workflows and no administration of relay members, and refuses the
+ * kinds of these. It answers pings and sends none: a peer that vanishes without a word is noticed when it is written to.
  */
 import { Context, Effect, Layer, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
