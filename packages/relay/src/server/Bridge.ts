@@ -1,6 +1,6 @@
 /**
- * The HTTP side of the protocol: `POST /events`, `/query` and `/count`, each authorised by NIP-98. Decides the answer and the
- * new state; reading and writing is the routes' work.
+ * The HTTP side of the protocol: `POST /events`, `/query` and `/count`, each authorised by NIP-98. Decides the answer
+ * and the new state; reading and writing is the routes' work.
  */
 import { Result, Schema } from "effect"
 import * as Nip98 from "../Nip98.ts"
@@ -41,8 +41,8 @@ export interface Answered {
 }
 
 /**
- * Answers one request: authorisation, replay, membership of the relay, and only then the body, so that a stranger learns
- * nothing from a malformed one. `now` in seconds.
+ * Answers one request: authorisation, replay, membership of the relay, and only then the body, so that a stranger
+ * learns nothing from a malformed one. `now` in seconds.
  */
 export const answer = (
   state: RelayState.RelayState,

@@ -1,6 +1,6 @@
 /**
- * What the relay itself says about channels: the signed state (39000–39002), the notices to those who were added or removed
- * (44100, 44101) and the system messages (40099). Templates only; the relay signs them.
+ * What the relay itself says about channels: the signed state (39000–39002), the notices to those who were added or
+ * removed (44100, 44101) and the system messages (40099). Templates only; the relay signs them.
  */
 import * as EventKind from "../EventKind.ts"
 import type { EventTemplate, Tag } from "../NostrEvent.ts"

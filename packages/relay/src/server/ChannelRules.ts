@@ -1,6 +1,6 @@
 /**
- * Administration of channels: who may do what, and what it changes. Every rule takes the channel and the signed request and
- * returns the change or the relay's text of refusal; nothing is published here, see `ChannelEvents`.
+ * Administration of channels: who may do what, and what it changes. Every rule takes the channel and the signed
+ * request and returns the change or the relay's text of refusal; nothing is published here, see `ChannelEvents`.
  */
 import { Result } from "effect"
 import * as EventKind from "../EventKind.ts"
@@ -35,8 +35,8 @@ export interface TargetFacts {
 type Decision = Result.Result<ChannelChange | undefined, string>
 
 /**
- * Decides a request about an existing channel; nothing changes when the kind is not administrative. `facts` is asked only
- * about the key in the request's `p` tag.
+ * Decides a request about an existing channel; nothing changes when the kind is not administrative. `facts` is asked
+ * only about the key in the request's `p` tag.
  */
 export const decide = (
   channel: Channel.Channel,

@@ -1,9 +1,10 @@
 /**
- * An in-process Nostr relay with the Buzz rules, HTTP and WebSocket on one port, in memory. For demos, tests and trials
- * that need no relay of their own.
+ * An in-process Nostr relay with the Buzz rules, HTTP and WebSocket on one port, in memory. For demos, tests and
+ * trials that need no relay of their own.
  *
- * It has no search, no uploads, no direct messages, no workflows and no administration of relay members, and refuses the
- * kinds of these. It answers pings and sends none: a peer that vanishes without a word is noticed when it is written to.
+ * It has no search, no uploads, no direct messages, no workflows and no administration of relay members, and refuses
+ * the kinds of these. It answers pings and sends none: a peer that vanishes without a word is noticed when it is
+ * written to.
  */
 import { Context, Effect, Layer, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -20,8 +21,9 @@ import * as RelayState from "./RelayState.ts"
 /** How an embedded relay differs from an open one on its own port. */
 export interface EmbeddedRelayOptions {
   /**
-   * Further `ws://` or `wss://` URLs under which clients dial this relay, such as the one a forwarder stands in for. Signed
-   * authorisations name the URL that was dialled; the bound address is always known, and `localhost` means `127.0.0.1`.
+   * Further `ws://` or `wss://` URLs under which clients dial this relay, such as the one a forwarder stands in for.
+   * Signed authorisations name the URL that was dialled; the bound address is always known, and `localhost` means
+   * `127.0.0.1`.
    */
   readonly urls?: ReadonlyArray<string>
   /** The key with which the relay signs; fresh when absent. Never a user's key. */

@@ -1,6 +1,6 @@
 /**
- * Events in the relay's order, newest first, as an immutable value. Kept in short runs, so that adding one copies a run and
- * not the whole, however many there are.
+ * Events in the relay's order, newest first, as an immutable value. Kept in short runs, so that adding one copies a
+ * run and not the whole, however many there are.
  */
 import { newestFirst } from "../Filter.ts"
 import type { StoredEvent } from "./EventStore.ts"
@@ -33,7 +33,10 @@ export const remove = (index: EventIndex, stored: StoredEvent): EventIndex => {
   return kept.length > 0 ? index.with(at, kept) : index.toSpliced(at, 1)
 }
 
-/** The first run that does not end before this event; new events belong into the first run, so the search starts there. */
+/**
+ * The first run that does not end before this event; new events belong into the first run, so the search starts
+ * there.
+ */
 const runOf = (index: EventIndex, stored: StoredEvent): number => {
   const at = index.findIndex((run) => !isBefore(run.at(-1), stored))
   return at === -1 ? index.length : at

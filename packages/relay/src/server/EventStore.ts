@@ -1,6 +1,6 @@
 /**
- * The relay's events as an immutable value: kept by id, replaced by address, read in the relay's order. Knows nothing about
- * who may see what; a reader passes a predicate.
+ * The relay's events as an immutable value: kept by id, replaced by address, read in the relay's order. Knows nothing
+ * about who may see what; a reader passes a predicate.
  */
 import { HashMap, HashSet, Option } from "effect"
 import * as EventKind from "../EventKind.ts"
@@ -52,8 +52,8 @@ export const get = (store: EventStore, id: string): StoredEvent | undefined =>
   Option.getOrUndefined(HashMap.get(store.byId, id))
 
 /**
- * What a newer event replaces: `kind:pubkey:channel` for replaceable kinds, `kind:pubkey:d` for addressable ones, nothing for
- * all others.
+ * What a newer event replaces: `kind:pubkey:channel` for replaceable kinds, `kind:pubkey:d` for addressable ones,
+ * nothing for all others.
  */
 export const addressOf = ({ channelId, event }: Pick<StoredEvent, "channelId" | "event">): string | undefined => {
   if (EventKind.isReplaceable(event.kind)) return `${event.kind}:${event.pubkey}:${channelId ?? ""}`
@@ -66,8 +66,8 @@ export const atAddress = (store: EventStore, address: string): StoredEvent | und
   Option.getOrUndefined(Option.flatMap(HashMap.get(store.idByAddress, address), (id) => HashMap.get(store.byId, id)))
 
 /**
- * Adds an event, or says `undefined` when that changes nothing: it is known, was deleted, or a newer one (in the same second
- * the one with the lower id) stands at its address.
+ * Adds an event, or says `undefined` when that changes nothing: it is known, was deleted, or a newer one (in the same
+ * second the one with the lower id) stands at its address.
  */
 export const insert = (store: EventStore, stored: StoredEvent): EventStore | undefined => {
   const { id } = stored.event

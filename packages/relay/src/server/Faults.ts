@@ -1,6 +1,6 @@
 /**
- * Where trouble can be made on purpose, so that clients can be tested against it. A reference whose default makes none; the
- * test facility that fills it is `testing/RelayFaults`.
+ * Where trouble can be made on purpose, so that clients can be tested against it. A reference whose default makes
+ * none; the test facility that fills it is `testing/RelayFaults`.
  */
 import { Context, Effect } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * What happens to a submitted event: the relay's checks in the relay's order, then what the event changes. Nothing is sent
- * here; the outcome names what is to be delivered and in which channel access may have ended.
+ * What happens to a submitted event: the relay's checks in the relay's order, then what the event changes. Nothing is
+ * sent here; the outcome names what is to be delivered and in which channel access may have ended.
  */
 import { HashMap, Result } from "effect"
 import * as EventKind from "../EventKind.ts"

@@ -1,6 +1,6 @@
 /**
- * Which kinds a user may submit, and where each belongs: in a channel or on the relay at large. Kinds of features that this
- * relay does not have (workflows, direct messages, relay administration, uploads) are refused as unknown.
+ * Which kinds a user may submit, and where each belongs: in a channel or on the relay at large. Kinds of features
+ * that this relay does not have (workflows, direct messages, relay administration, uploads) are refused as unknown.
  */
 import * as EventKind from "../EventKind.ts"
 

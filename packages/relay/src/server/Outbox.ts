@@ -1,6 +1,6 @@
 /**
- * Frames on their way to one connection. Bounded: a reader that does not keep up is found out when its outbox is full, and
- * never holds up anybody else.
+ * Frames on their way to one connection. Bounded: a reader that does not keep up is found out when its outbox is
+ * full, and never holds up anybody else.
  */
 import { Effect, Latch, Queue } from "effect"
 

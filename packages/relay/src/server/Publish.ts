@@ -1,5 +1,6 @@
 /**
- * One submission from start to end: taken in or refused, delivered to subscribers, and access ended where the event ended it.
+ * One submission from start to end: taken in or refused, delivered to subscribers, and access ended where the event
+ * ended it.
  */
 import type { Submission } from "./EventChecks.ts"
 import * as Delivery from "./Delivery.ts"
@@ -13,7 +14,10 @@ export interface Published {
   readonly outgoing: ReadonlyArray<Delivery.Outgoing>
 }
 
-/** `now` in seconds. Deliveries come in the order in which the events came to be, the ends of subscriptions after them. */
+/**
+ * `now` in seconds. Deliveries come in the order in which the events came to be, the ends of subscriptions after
+ * them.
+ */
 export const publish = (state: RelayState, rules: RelayRules, submission: Submission, now: number): Published => {
   const outcome = Ingest.submit(state, submission, rules, now)
   const deliveries = outcome.deliveries.flatMap((stored) => Delivery.deliver(outcome.state, stored))

@@ -81,7 +81,10 @@ const thread = (state: RelayState.RelayState, filter: QueryFilter): ReadonlyArra
     Math.min(filter.limit ?? THREAD_ROWS.default, THREAD_ROWS.max)
   )
 
-/** Over HTTP the relay looks at one channel only, whatever else the filter names: a trap that clients must meet here too. */
+/**
+ * Over HTTP the relay looks at one channel only, whatever else the filter names: a trap that clients must meet here
+ * too.
+ */
 const oneChannel = (filter: Filter): Filter => {
   const [channelId] = filter["#h"]?.toSorted() ?? []
   return channelId === undefined ? filter : { ...filter, "#h": [channelId] }

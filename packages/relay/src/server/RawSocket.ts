@@ -1,7 +1,7 @@
 /**
- * The platform's socket under a request, for the two things Effect's `Socket` does not offer: seeing how much a slow reader
- * has left unread, and cutting the connection without the WebSocket's farewell. Recognised by its shape, so that no platform
- * is imported; where it is missing nothing is ever unread and nothing can be cut.
+ * The platform's socket under a request, for the two things Effect's `Socket` does not offer: seeing how much a slow
+ * reader has left unread, and cutting the connection without the WebSocket's farewell. Recognised by its shape, so
+ * that no platform is imported; where it is missing nothing is ever unread and nothing can be cut.
  */
 import type { HttpServerRequest } from "effect/http"
 

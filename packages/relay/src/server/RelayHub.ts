@@ -1,6 +1,7 @@
 /**
- * Holds the relay's state and carries out what the pure modules decide. Every step reads the state, decides, writes it back
- * and hands out all frames in one synchronous block, so that what subscribers see has the order in which it happened.
+ * Holds the relay's state and carries out what the pure modules decide. Every step reads the state, decides, writes
+ * it back and hands out all frames in one synchronous block, so that what subscribers see has the order in which it
+ * happened.
  */
 import { Clock, Deferred, Effect, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,6 +1,6 @@
 /**
- * Everything the relay remembers, as one immutable value, and what does not change while it runs. Pure modules take both
- * and return a new state.
+ * Everything the relay remembers, as one immutable value, and what does not change while it runs. Pure modules take
+ * both and return a new state.
  */
 import { HashMap, Option, Schema } from "effect"
 import * as EventKind from "../EventKind.ts"
@@ -81,8 +81,8 @@ export const mayAccess = (state: RelayState, channelId: string, pubkey: string):
   Channel.isAccessible(channel(state, channelId), pubkey)
 
 /**
- * Whether this key may see an event: channel events need access to the channel; kinds that are for one reader's eyes are
- * shown to their author and to the keys in `p` only.
+ * Whether this key may see an event: channel events need access to the channel; kinds that are for one reader's eyes
+ * are shown to their author and to the keys in `p` only.
  */
 export const maySee = (state: RelayState, stored: EventStore.StoredEvent, pubkey: string): boolean => {
   if (stored.channelId !== undefined) return mayAccess(state, stored.channelId, pubkey)
@@ -90,7 +90,9 @@ export const maySee = (state: RelayState, stored: EventStore.StoredEvent, pubkey
   return stored.event.pubkey === pubkey || stored.event.tags.some((tag) => tag[0] === "p" && tag[1] === pubkey)
 }
 
-/** Whether a closed relay lets this key in; an open one lets in all. `owner` is who attested the key, if anybody did. */
+/**
+ * Whether a closed relay lets this key in; an open one lets in all. `owner` is who attested the key, if anybody did.
+ */
 export const admits = (rules: RelayRules, pubkey: string, owner: string | undefined): boolean =>
   rules.closedTo === undefined || rules.closedTo === pubkey || rules.closedTo === owner
 

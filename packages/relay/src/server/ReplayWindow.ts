@@ -1,6 +1,7 @@
 /**
- * Remembers which HTTP authorisations were used, so that nobody can send one again. Two generations of ids bound the memory
- * without a timer: an id is remembered for at least one window, and the first use of any after three finds it forgotten.
+ * Remembers which HTTP authorisations were used, so that nobody can send one again. Two generations of ids bound the
+ * memory without a timer: an id is remembered for at least one window, and the first use of any after three finds it
+ * forgotten.
  */
 import { HashSet } from "effect"
 

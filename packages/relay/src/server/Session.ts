@@ -1,6 +1,6 @@
 /**
- * The WebSocket protocol as a state machine: a connection opens, says something or ends; the result is the new state and
- * what to send, to this connection and to others. Sends nothing itself.
+ * The WebSocket protocol as a state machine: a connection opens, says something or ends; the result is the new state
+ * and what to send, to this connection and to others. Sends nothing itself.
  */
 import { HashMap, Result } from "effect"
 import type { NostrEvent } from "../NostrEvent.ts"

@@ -1,6 +1,6 @@
 /**
- * What a subscription receives after its history. There are two scopes that never mix: a subscription to one channel gets
- * that channel's events, every other subscription gets events that belong to no channel.
+ * What a subscription receives after its history. There are two scopes that never mix: a subscription to one channel
+ * gets that channel's events, every other subscription gets events that belong to no channel.
  */
 import { type Filter, matchesAny } from "../Filter.ts"
 import { isChannelId } from "./Channel.ts"

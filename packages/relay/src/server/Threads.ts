@@ -1,6 +1,6 @@
 /**
- * Where a channel event stands in its thread (NIP-10 markers), checked against what the relay knows of the thread: a client
- * cannot put a reply under a root that is not its parent's.
+ * Where a channel event stands in its thread (NIP-10 markers), checked against what the relay knows of the thread: a
+ * client cannot put a reply under a root that is not its parent's.
  */
 import { Result } from "effect"
 import type { NostrEvent } from "../NostrEvent.ts"
@@ -10,8 +10,8 @@ import * as EventStore from "./EventStore.ts"
 export const MAX_DEPTH = 100
 
 /**
- * The position that the event's `reply` and `root` markers claim. An event without a `reply` marker is top level, also when
- * it names a root; `e` tags without a marker mean something else. Failures are the relay's texts.
+ * The position that the event's `reply` and `root` markers claim. An event without a `reply` marker is top level,
+ * also when it names a root; `e` tags without a marker mean something else. Failures are the relay's texts.
  */
 export const place = (
   store: EventStore.EventStore,

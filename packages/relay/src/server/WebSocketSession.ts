@@ -1,6 +1,6 @@
 /**
- * One WebSocket from upgrade to end: frames in, frames out, and the several ways in which it can end. What a frame means is
- * decided in `Session`.
+ * One WebSocket from upgrade to end: frames in, frames out, and the several ways in which it can end. What a frame
+ * means is decided in `Session`.
  */
 import { Array, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"

@@ -8,7 +8,10 @@ import { Faults, type HttpFault } from "../server/Faults.ts"
 export class RelayFaults extends Context.Service<
   RelayFaults,
   {
-    /** The next `count` HTTP requests (to `path` when given; upgrades go to `/`) get this answer instead of the real one. */
+    /**
+     * The next `count` HTTP requests (to `path` when given; upgrades go to `/`) get this answer instead of the real
+     * one.
+     */
     answerNext(count: number, fault: HttpFault & { readonly path?: string }): Effect.Effect<void>
     /** How many of the answers asked for are still to be given. */
     readonly remaining: Effect.Effect<number>

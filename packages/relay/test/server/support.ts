@@ -1,6 +1,6 @@
 /**
- * A relay without sockets for tests of its rules: the pure modules, driven by hand, with named people and a toy curve that
- * keeps signing and checking in step but costs nothing.
+ * A relay without sockets for tests of its rules: the pure modules, driven by hand, with named people and a toy curve
+ * that keeps signing and checking in step but costs nothing.
  */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js"
