@@ -1,0 +1,67 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as TrialDirectory from "@buzz-orchestra/runtime/TrialDirectory"
+import { assert, layer } from "@effect/vitest"
+import { Effect, FileSystem, Layer } from "effect"
+
+const openTemporary = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const root = yield* fs.makeTempDirectoryScoped()
+  return yield* TrialDirectory.open(`${root}/runs/one`)
+})
+
+layer(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer))("TrialDirectory", (it) => {
+  it.effect("is made with its parents, and opened again as it is", () =>
+    Effect.gen(function* () {
+      const directory = yield* openTemporary
+      yield* directory.write("a.txt", "a")
+      const again = yield* TrialDirectory.open(directory.path)
+      assert.deepStrictEqual(yield* again.files, ["a.txt"])
+    })
+  )
+
+  it.effect("writes a file whole, with its mode, over one of another mode", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* openTemporary
+      yield* directory.write("prompt.md", "old", { mode: 0o644 })
+      yield* directory.write("prompt.md", "new", { mode: 0o600 })
+      assert.strictEqual(yield* fs.readFileString(directory.at("prompt.md")), "new")
+      assert.strictEqual((yield* fs.stat(directory.at("prompt.md"))).mode & 0o777, 0o600)
+    })
+  )
+
+  it.effect("leaves the old file in place when the new one cannot be written", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* openTemporary
+      yield* directory.write("summary.json", "old")
+      // A directory in the place of the unfinished file makes writing it fail.
+      yield* fs.makeDirectory(directory.at("summary.json.unfinished"))
+      const result = yield* Effect.result(directory.write("summary.json", "new"))
+      assert.strictEqual(result._tag, "Failure")
+      assert.strictEqual(yield* fs.readFileString(directory.at("summary.json")), "old")
+    })
+  )
+
+  it.effect("lists files only, sorted, without unfinished ones", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* openTemporary
+      yield* fs.makeDirectory(directory.at("logs"))
+      yield* Effect.forEach(["b", "logs/c", "a", "d.unfinished"], (name) =>
+        fs.writeFileString(directory.at(name), name)
+      )
+      assert.deepStrictEqual(yield* directory.files, ["a", "b", "logs/c"])
+    })
+  )
+
+  it.effect("writes JSON that ends with a newline", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* openTemporary
+      yield* directory.writeJson("a.json", { b: [1] })
+      assert.strictEqual(yield* fs.readFileString(directory.at("a.json")), '{\n  "b": [\n    1\n  ]\n}\n')
+    })
+  )
+})
