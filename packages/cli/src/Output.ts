@@ -1,10 +1,11 @@
 /**
- * Where the command writes: text to stdout and stderr, and what is known about the terminal. This file is the contract and
- * a recording double's shape; the process's own streams are `OutputNode`.
+ * Where the command writes: text to stdout and stderr, and what is known about the terminal. This file is the contract;
+ * the process's own streams are `OutputNode`.
  */
 import { Context, type Effect } from "effect"
 import type { Style } from "./Style.ts"
 
+/** What commands print through while a trial runs. */
 export class Output extends Context.Service<
   Output,
   {

@@ -12,7 +12,7 @@ export const ROOT = fileURLToPath(new URL("../../..", import.meta.url))
 const BIN = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
 /** One line of `--json`. */
-export type JsonEvent = Readonly<Record<string, unknown>> & { readonly event: string }
+type JsonEvent = Readonly<Record<string, unknown>> & { readonly event: string }
 
 /** A running command. */
 export interface HarnessProcess {

@@ -7,25 +7,24 @@ import { command, services } from "../src/Main.ts"
 import { ExitWith, Stopping, StoppingRef } from "../src/Stopping.ts"
 import * as TestOutput from "./TestOutput.ts"
 
-const environment = (variables: Readonly<Record<string, string>>) =>
-  ConfigProvider.layer(ConfigProvider.fromUnknown(variables))
+const layersWith = (variables: Readonly<Record<string, string>>) =>
+  Layer.mergeAll(
+    services,
+    NodeServices.layer,
+    TestOutput.layer(false),
+    Layer.succeed(StoppingRef, new Stopping()),
+    ConfigProvider.layer(ConfigProvider.fromUnknown(variables))
+  )
 
-const layers = Layer.mergeAll(
-  services,
-  NodeServices.layer,
-  TestOutput.layer(false),
-  Layer.succeed(StoppingRef, new Stopping()),
-  environment({})
-)
+const layers = layersWith({})
 
 /** Runs the command line; what it printed and its exit code. */
 const invoke = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const exit = yield* Effect.exit(command("9.9.9", args))
-  const lines = (of: Effect.Effect<ReadonlyArray<unknown>>) => Effect.map(of, (all) => all.map(String).join("\n"))
   return {
     code: codeOf(exit),
-    stdout: yield* lines(TestConsole.logLines),
-    stderr: yield* lines(TestConsole.errorLines)
+    stdout: (yield* TestConsole.logLines).join("\n"),
+    stderr: (yield* TestConsole.errorLines).join("\n")
   }
 })
 
@@ -241,10 +240,6 @@ describe("run, before anything starts", () => {
       ])
       const elsewhere = run.map((argument) => (argument === "reference" ? "/no/such/stack" : argument))
       assert.strictEqual((yield* invoke(...elsewhere)).code, 8)
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(environment({ SCRIPTED_API_KEY: "scripted-key", BAD_KEY: "not-a-key" })),
-      Effect.provide(layers)
-    )
+    }).pipe(Effect.scoped, Effect.provide(layersWith({ SCRIPTED_API_KEY: "scripted-key", BAD_KEY: "not-a-key" })))
   )
 })

@@ -21,7 +21,7 @@ const serve = Command.make(
   Effect.fn("relay.serve")(function* ({ port }) {
     // Loaded only here, for the sake of the start of every other command.
     const { EmbeddedRelay, layer } = yield* Effect.promise(() => import("../LocalRelay.ts"))
-    yield* EmbeddedRelay.use(({ url }) =>
+    return yield* EmbeddedRelay.use(({ url }) =>
       Console.log(`relay ${url}\nEverything is kept in memory and gone at the end. Ctrl-C ends it.`)
     ).pipe(Effect.andThen(Effect.never), Effect.provide(layer(port, "relay serve")))
   })
