@@ -16,31 +16,36 @@ export interface Launch {
 }
 
 /**
- * Prints the program's pid and start time (field 22 of its stat) and returns at once. The pid is the program's own, so that signals reach it; a small waiting
- * shell stays its parent, reaps it (PID 1 of many images does not) and leaves its exit code in `<name>.exit`. The program
- * leads a session of its own where `setsid` exists, so no terminal's signals reach it. Environment variables are not here:
- * they come from the shell's environment and never stand in an argument.
+ * Prints the program's pid and start time (field 22 of its stat) and returns at once. The pid is the program's own, so that
+ * signals reach it; a small waiting shell stays its parent, reaps it (PID 1 of many images does not) and leaves its exit code in
+ * `<name>.exit`. Both lead sessions of their own where `setsid` exists, so no terminal's signals reach the program, and nothing
+ * that ends the launching command ends the waiting shell. Environment variables are not here: they come from the shell's
+ * environment and never stand in an argument.
  */
-export const launchScript = ({ args, logs, name, program }: Launch): string => {
-  const at = (suffix: string) => quote(`${logs}/${name}.${suffix}`)
-  const command = [program, ...args].map(quote).join(" ")
-  // A waiting shell that kept our stdout or stderr open would keep the caller waiting for the end of the output.
+export const launchScript = (launch: Launch): string => {
+  const { logs, name } = launch
   return `
-detach=; command -v setsid >/dev/null 2>&1 && detach=setsid
-rm -f ${at("exit")} ${at("pid")}
-pid=$( (
-  $detach ${command} </dev/null >>${at("stdout.log")} 2>>${at("stderr.log")} &
-  pid=$!
-  echo "$pid" >${at("pid.new")} && mv ${at("pid.new")} ${at("pid")}
-  echo "$pid"
-  exec 2>/dev/null </dev/null >/dev/null
-  wait "$pid"
-  echo "$?" >${at("exit.new")} && mv ${at("exit.new")} ${at("exit")}
-) & )
+rm -f ${quote(`${logs}/${name}.exit`)} ${quote(`${logs}/${name}.pid`)}
+if command -v setsid >/dev/null 2>&1; then pid=$(setsid sh -c ${quote(waitingShell("setsid ", launch))} &)
+else pid=$(sh -c ${quote(waitingShell("", launch))} &)
+fi
 set --
 read -r stat 2>/dev/null </proc/"$pid"/stat && set -- \${stat##*) } && shift 19
 echo "$pid $1"
 `
+}
+
+/** It gives up its output as soon as it has printed the pid, or whoever waits for the end of the output would wait for it. */
+const waitingShell = (detach: string, { args, logs, name, program }: Launch): string => {
+  const at = (suffix: string) => quote(`${logs}/${name}.${suffix}`)
+  const command = [program, ...args].map(quote).join(" ")
+  return `${detach}${command} </dev/null >>${at("stdout.log")} 2>>${at("stderr.log")} &
+pid=$!
+echo "$pid" >${at("pid.new")} && mv ${at("pid.new")} ${at("pid")}
+echo "$pid"
+exec 2>/dev/null </dev/null >/dev/null
+wait "$pid"
+echo "$?" >${at("exit.new")} && mv ${at("exit.new")} ${at("exit")}`
 }
 
 export interface Started {

@@ -172,9 +172,10 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
   })
 })
 
-/** The program that a launching command starts, if it is one. */
+/** The program that a launching command starts, if it is one. Its text is quoted twice: a shell starts a shell. */
 const launchOf = (command: string): { readonly name: string; readonly command: string } | undefined => {
-  const [, started, name] = /('[^\n]*) <\/dev\/null >>'[^']*\/([^/']+)\.stdout\.log'/.exec(command) ?? []
+  const once = command.replaceAll("'\\''", "'")
+  const [, started, name] = /('[^\n']*\/bin\/[^\n]*) <\/dev\/null >>'[^']*\/([^/']+)\.stdout\.log'/.exec(once) ?? []
   return started === undefined || name === undefined ? undefined : { name, command: started }
 }
 
