@@ -93,8 +93,10 @@ const openFirst = (
   ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Scope.Scope
 > => {
   if (backend !== "auto") return Effect.mapError(openSandbox({ backend, plan, env }), (error) => explain([error]))
-  return Effect.catch(openSandbox({ backend: "bwrap", plan, env }), (first) =>
-    Effect.mapError(openSandbox({ backend: "unshare", plan, env }), (second) => explain([first, second]))
+  return openSandbox({ backend: "bwrap", plan, env }).pipe(
+    Effect.catch((first) =>
+      Effect.mapError(openSandbox({ backend: "unshare", plan, env }), (second) => explain([first, second]))
+    )
   )
 }
 

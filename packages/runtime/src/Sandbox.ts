@@ -25,8 +25,8 @@ import { spawnDuplex } from "./internal/childDuplex.ts"
 import { makeHeadTail } from "./internal/headTail.ts"
 import { parseProcStat, type ProcStat } from "./internal/procStat.ts"
 import { parseUser, setprivUser } from "./internal/sandboxUser.ts"
-import { bwrapArguments, SANDBOX_CAPABILITIES, type SandboxPlan, unshareScript } from "./SandboxPlan.ts"
-import type { OpenProcess } from "./Shell.ts"
+import { bwrapArguments, SANDBOX_CAPABILITIES, type SandboxPlan, unshareScript, words } from "./SandboxPlan.ts"
+import type { OpenProcess } from "./ByteDuplex.ts"
 import { isDeadState } from "./WatchEvent.ts"
 
 export type SandboxBackend = "bwrap" | "unshare"
@@ -101,9 +101,12 @@ const enter = (
   ChildProcess.make(
     "nsenter",
     [
-      ...["--target", String(pid), "--mount", "--pid", "--ipc"],
-      ...(options.plan.privileged ? [] : ["--user", "--preserve-credentials"]),
-      ...["--", "setpriv", CAPABILITIES, "--inh-caps=-all", "--no-new-privs", ...user, "--", "setsid", ...argv]
+      ...words(`--target ${pid} --mount --pid --ipc`),
+      ...(options.plan.privileged ? [] : words("--user --preserve-credentials")),
+      ...words(`-- setpriv ${CAPABILITIES} --inh-caps=-all --no-new-privs`),
+      ...user,
+      ...words("-- setsid"),
+      ...argv
     ],
     { env: options.env, cwd: "/", forceKillAfter: "1 second" }
   )
@@ -183,8 +186,9 @@ const builder = ({ backend, env, plan }: SandboxOptions): ChildProcess.Command =
   return ChildProcess.make(
     "setpriv",
     [
-      ...["--pdeathsig", "KILL", "--", "unshare", ...(plan.privileged ? [] : ["--user", "--map-root-user"])],
-      ...["--mount", "--pid", "--ipc", "--fork", "--kill-child=KILL", "--", "sh", "-c", unshareScript(plan, INIT)]
+      ...words(`--pdeathsig KILL -- unshare ${plan.privileged ? "" : "--user --map-root-user "}--mount --pid --ipc`),
+      ...words("--fork --kill-child=KILL -- sh -c"),
+      unshareScript(plan, INIT)
     ],
     settings
   )

@@ -143,9 +143,9 @@ const octal = (mode: number): string => mode.toString(8).padStart(4, "0")
  * Arguments of `bwrap`, without the command. Its first process's pid on this machine is written to descriptor 3 as JSON.
  */
 export const bwrapArguments = (plan: SandboxPlan): ReadonlyArray<string> => [
-  ...["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--as-pid-1", "--new-session", "--info-fd", "3"],
-  ...(plan.privileged ? [] : ["--unshare-user", "--uid", "0", "--gid", "0"]),
-  ...["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"],
+  ...words("--die-with-parent --unshare-pid --unshare-ipc --as-pid-1 --new-session --info-fd 3"),
+  ...(plan.privileged ? [] : words("--unshare-user --uid 0 --gid 0")),
+  ...words("--cap-drop ALL --proc /proc --dev /dev"),
   ...plan.entries.flatMap((entry) => {
     switch (entry._tag) {
       case "Directory":
@@ -156,8 +156,11 @@ export const bwrapArguments = (plan: SandboxPlan): ReadonlyArray<string> => [
         return [entry.readOnly ? "--ro-bind" : "--bind", entry.source, entry.path]
     }
   }),
-  ...["--chdir", "/"]
+  ...words("--chdir /")
 ]
+
+/** Arguments without spaces in them. */
+export const words = (text: string): ReadonlyArray<string> => text.split(" ")
 
 /**
  * The shell script that builds the root in a mount namespace of its own, enters it, and becomes `init`. It writes

@@ -6,36 +6,15 @@
  * A shell runs one command at a time. When all are busy another one is opened (up to `MAX_SHELLS`), so a command that
  * hangs delays nobody. A shell that died, or whose output a process left behind still holds, is not used again.
  */
-import { Clock, Duration, Effect, Option, type Scope, type Sink, type Stream } from "effect"
+import { Clock, Duration, Effect, Option, type Scope } from "effect"
+import type { OpenProcess } from "./ByteDuplex.ts"
 import { CommandNotRun, EnvironmentError } from "./EnvironmentError.ts"
 import type { EnvironmentVariables } from "./EnvironmentService.ts"
 import { armLimit, disarmLimit, killCommand } from "./internal/commandKill.ts"
 import { makeShellPool } from "./internal/shellPool.ts"
 import type { SessionFailure, SessionOutput, ShellSession } from "./internal/shellSession.ts"
 
-/** A process in an environment, as three byte streams. */
-export interface ByteDuplex {
-  /** Its standard input, which ends when the stream that runs into the sink ends. Run once. */
-  readonly stdin: Sink.Sink<void, Uint8Array, never, EnvironmentError>
-  readonly stdout: Stream.Stream<Uint8Array, EnvironmentError>
-  readonly stderr: Stream.Stream<Uint8Array, EnvironmentError>
-  /** Waits for its end: 0–255, 128 + n when signal n ended it. */
-  readonly exitCode: Effect.Effect<number, EnvironmentError>
-}
-
-/**
- * Starts a program in an environment, as `user` or the environment's own user. The scope owns the connection: closing it ends
- * the program's stdin, but not surely the program.
- */
-export type OpenProcess = (
-  argv: readonly [string, ...ReadonlyArray<string>],
-  options?: { readonly user?: string | undefined }
-) => Effect.Effect<ByteDuplex, EnvironmentError, Scope.Scope>
-
-/**
- * How long a program whose stdin has ended may take to go by itself. One that is cut off instead is left to whoever reaps orphans.
- */
-export const FAREWELL: Duration.Duration = Duration.millis(300)
+export type { ByteDuplex, OpenProcess } from "./ByteDuplex.ts"
 
 /** What a shell needs of its environment. */
 export interface ShellHost {

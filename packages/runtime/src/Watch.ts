@@ -11,7 +11,7 @@ import { EnvironmentError, EnvironmentLost } from "./EnvironmentError.ts"
 import { randomMarker } from "./internal/randomMarker.ts"
 import { feedWatch, initialWatch } from "./internal/watchFrames.ts"
 import { WATCH_SCRIPT } from "./internal/watchScript.ts"
-import { FAREWELL, type OpenProcess } from "./Shell.ts"
+import { FAREWELL, type OpenProcess } from "./ByteDuplex.ts"
 import type { WatchEvent } from "./WatchEvent.ts"
 
 /** What a watch needs of its environment. */

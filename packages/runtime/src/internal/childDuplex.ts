@@ -4,7 +4,7 @@
 import { Effect, type PlatformError, type Scope, Sink, Stream } from "effect"
 import type { ChildProcess, ChildProcessSpawner } from "effect/process"
 import type { EnvironmentError } from "../EnvironmentError.ts"
-import type { ByteDuplex } from "../Shell.ts"
+import type { ByteDuplex } from "../ByteDuplex.ts"
 
 /**
  * Spawns `command`; the scope ends it. Both output streams must be consumed. `onError` words what the platform refuses.

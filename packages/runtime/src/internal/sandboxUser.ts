@@ -26,6 +26,9 @@ export const parseUser = (user: string, passwd: string): SandboxUser | undefined
 
 /** Options of `setpriv` that become this user. */
 export const setprivUser = (user: SandboxUser): ReadonlyArray<string> => [
-  ...["--reuid", String(user.uid), "--regid", String(user.gid)],
+  "--reuid",
+  String(user.uid),
+  "--regid",
+  String(user.gid),
   user.name === undefined ? "--clear-groups" : "--init-groups"
 ]

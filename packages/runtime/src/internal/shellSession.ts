@@ -4,7 +4,7 @@
  */
 import { type Cause, Data, Deferred, Effect, Queue, Result, type Scope, Stream } from "effect"
 import type { EnvironmentError } from "../EnvironmentError.ts"
-import { type ByteDuplex, FAREWELL } from "../Shell.ts"
+import { type ByteDuplex, FAREWELL } from "../ByteDuplex.ts"
 import { type HeadTail, makeHeadTail } from "./headTail.ts"
 import { feedMarked, initialMarked, type MarkedState } from "./markedFrames.ts"
 import { randomMarker } from "./randomMarker.ts"

@@ -3,7 +3,7 @@
  */
 import { Duration, Effect, Option, Stream } from "effect"
 import { EnvironmentError, TransferFailed } from "../EnvironmentError.ts"
-import type { OpenProcess } from "../Shell.ts"
+import type { OpenProcess } from "../ByteDuplex.ts"
 import { makeHeadTail } from "./headTail.ts"
 
 export type Direction = "upload" | "download"
@@ -76,10 +76,10 @@ export const runTransfer = (host: TransferHost, transfer: Transfer): Effect.Effe
       { concurrency: "unbounded", discard: true }
     )
     const exitCode = yield* duplex.exitCode
-    if (inputError !== undefined) return yield* Effect.fail(inputError)
+    if (inputError !== undefined) return yield* inputError
     if ((transfer.accept ?? [0]).includes(exitCode)) return
     const lost = exitCode > 128 ? yield* Effect.timeoutOption(host.lost, LOSS_GRACE) : Option.none()
-    if (Option.isSome(lost)) return yield* Effect.fail(lost.value)
+    if (Option.isSome(lost)) return yield* lost.value
     const said = new TextDecoder().decode(complaints.bytes()).trim()
     return yield* transferFailed(
       host.environment,

@@ -1,0 +1,134 @@
+/**
+ * Which processes a sweep ends and which it spares: a pure function of a snapshot. The rule: the launched processes, every
+ * process whose parent chain reaches one of them in the snapshot, and whatever runs from the layout's `bin`. Never by
+ * substring, never PID 1, never the sweep's own shell.
+ */
+import { isDeadState } from "./WatchEvent.ts"
+
+/** One process of a snapshot. */
+export interface ProcessRecord {
+  readonly pid: number
+  readonly ppid: number
+  readonly state: string
+  readonly session: number
+  /** Field 22 of its stat: a recycled pid has another. */
+  readonly startTime: string
+  /** Where `/proc/<pid>/exe` leads; `undefined` where that cannot be read. */
+  readonly exe: string | undefined
+  readonly argv: ReadonlyArray<string>
+}
+
+export interface ProcessSnapshot {
+  readonly processes: ReadonlyArray<ProcessRecord>
+  /** The shell that took the snapshot. */
+  readonly shell: number
+  /** The layout's `bin`, and what it is without links. */
+  readonly bin: ReadonlyArray<string>
+}
+
+/** A process that was launched. Without a start time whoever has the pid now is taken for it. */
+export interface SweepRoot {
+  readonly pid: number
+  readonly startTime: string | undefined
+}
+
+export interface SweepPlanOptions {
+  readonly roots: ReadonlyArray<SweepRoot>
+  /** Also end what is neither launched nor a descendant nor from `bin`, such as a service that the task asked for. */
+  readonly all: boolean
+  /** Pids left alone whatever the rule says. */
+  readonly spare: ReadonlyArray<number>
+}
+
+export interface SweepPlan {
+  /** Parents before their children, so that nobody starts again what has just ended. */
+  readonly end: ReadonlyArray<ProcessRecord>
+  readonly spared: ReadonlyArray<ProcessRecord>
+}
+
+/** Dead processes are in neither list, and neither is what belongs to the environment itself. */
+export const planSweep = (snapshot: ProcessSnapshot, options: SweepPlanOptions): SweepPlan => {
+  const alive = snapshot.processes.filter((process) => !isDeadState(process.state))
+  const children = childrenOf(alive)
+  const own = new Set(descendants(children, [snapshot.shell]))
+  const mayEnd = ({ pid }: ProcessRecord) => pid !== 1 && !own.has(pid) && !options.spare.includes(pid)
+  const launched = alive.filter((process) => mayEnd(process) && options.roots.some((root) => isRoot(root, process)))
+  const reached = new Set(
+    descendants(
+      children,
+      launched.map(({ pid }) => pid)
+    )
+  )
+  const ends = (process: ProcessRecord) =>
+    mayEnd(process) &&
+    (reached.has(process.pid) || runsFrom(snapshot.bin, process) || (options.all && !isHousekeeping(process)))
+  return {
+    end: parentsFirst(alive, children).filter(ends),
+    spared: alive.filter((process) => !ends(process) && !own.has(process.pid) && !isHousekeeping(process))
+  }
+}
+
+/**
+ * What was there before any agent and is no business of the task: PID 1 and its session (an image's own services), and
+ * processes that entered from outside, which have no parent inside (the harness's shells and its watch).
+ */
+const isHousekeeping = ({ pid, ppid, session }: ProcessRecord): boolean => pid === 1 || ppid === 0 || session === 1
+
+const isRoot = (root: SweepRoot, process: ProcessRecord): boolean =>
+  root.pid === process.pid && (root.startTime === undefined || root.startTime === process.startTime)
+
+/** Whether the executable, or the script it runs, lies in one of the directories. */
+export const runsFrom = (directories: ReadonlyArray<string>, process: ProcessRecord): boolean =>
+  [process.exe, scriptOf(process.argv)].some(
+    (path) => path !== undefined && directories.some((directory) => normalize(path).startsWith(`${directory}/`))
+  )
+
+/** Options after which an interpreter runs no file. */
+const INLINE = /^(-[A-Za-z]*[ce]|--eval|-p|--print|-m)$/
+
+/**
+ * The script among an interpreter's arguments: the first that is no option. A path that stands anywhere else, of a program
+ * that reads or lists our files, makes nothing ours.
+ */
+export const scriptOf = (argv: ReadonlyArray<string>): string | undefined => {
+  for (const argument of argv.slice(1)) {
+    if (INLINE.test(argument)) return undefined
+    if (!argument.startsWith("-")) return argument.startsWith("/") ? argument : undefined
+  }
+  return undefined
+}
+
+const normalize = (path: string): string => {
+  const parts: Array<string> = []
+  for (const part of path.split("/")) {
+    if (part === "..") parts.pop()
+    else if (part !== "" && part !== ".") parts.push(part)
+  }
+  return `/${parts.join("/")}`
+}
+
+type Children = ReadonlyMap<number, ReadonlyArray<number>>
+
+const childrenOf = (processes: ReadonlyArray<ProcessRecord>): Children => {
+  const children = new Map<number, Array<number>>()
+  for (const { pid, ppid } of processes) {
+    const siblings = children.get(ppid)
+    if (siblings === undefined) children.set(ppid, [pid])
+    else siblings.push(pid)
+  }
+  return children
+}
+
+/** These and everything below them, parents first. A snapshot is not atomic, so a loop of parents is survived. */
+const descendants = (children: Children, roots: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const found = new Set(roots)
+  for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child)
+  return [...found]
+}
+
+const parentsFirst = (processes: ReadonlyArray<ProcessRecord>, children: Children): ReadonlyArray<ProcessRecord> => {
+  const byPid = new Map(processes.map((process) => [process.pid, process]))
+  const tops = processes.filter(({ ppid }) => !byPid.has(ppid)).map(({ pid }) => pid)
+  const order = new Set([...descendants(children, tops), ...byPid.keys()])
+  return [...order].flatMap((pid) => byPid.get(pid) ?? [])
+}

@@ -1,0 +1,135 @@
+/**
+ * What a sweep runs inside an environment, and how its answers are read. POSIX text; every process is named by pid and start
+ * time, so that a recycled pid is never hit.
+ */
+import { printfMarker, type Marker } from "./markedFrames.ts"
+import { parseProcStat } from "./procStat.ts"
+import { quote } from "./shellText.ts"
+import type { ProcessRecord, ProcessSnapshot } from "../SweepPlan.ts"
+
+/**
+ * The shell's pid, the real path of `bin`, all stats, all executables, then each process's arguments as they are. What a process
+ * can choose itself, its arguments, comes last and between markers that it cannot know.
+ */
+export const snapshotScript = (marker: Marker, bin: string): string => `m='${printfMarker(marker)}'
+printf "\${m}shell\\n%s\\n" $$
+printf "\${m}bin\\n"
+( cd -P -- ${quote(bin)} 2>/dev/null && pwd -P )
+printf "\${m}stat\\n"
+cat /proc/[0-9]*/stat 2>/dev/null
+printf "\${m}exe\\n"
+LC_ALL=C ls -ln /proc/[0-9]*/exe 2>/dev/null
+for p in /proc/[0-9]*; do
+  printf "\${m}%s\\n" "\${p#/proc/}"
+  cat "$p/cmdline" 2>/dev/null
+done
+:`
+
+/** Reads what `snapshotScript` printed. A process that ended meanwhile is left out. */
+export const parseSnapshot = (marker: Marker, bin: string, output: string): ProcessSnapshot => {
+  const sections = new Map<string, string>()
+  for (const section of output.split(marker.text).slice(1)) {
+    const end = section.indexOf("\n")
+    sections.set(section.slice(0, end), section.slice(end + 1))
+  }
+  const executables = parseExecutables(sections.get("exe") ?? "")
+  const processes = (sections.get("stat") ?? "").split("\n").flatMap((line): ReadonlyArray<ProcessRecord> => {
+    const stat = parseProcStat(line)
+    if (stat === undefined) return []
+    const { pid, ppid, session, startTime, state } = stat
+    const argv = (sections.get(String(pid)) ?? "").replace(/\0$/, "").split("\0")
+    return [{ pid, ppid, state, session, startTime, exe: executables.get(pid), argv: argv[0] === "" ? [] : argv }]
+  })
+  const real = sections.get("bin")?.trim() ?? ""
+  return {
+    processes,
+    shell: Number(sections.get("shell")),
+    bin: real === "" || real === bin ? [bin] : [bin, real]
+  }
+}
+
+/** A path with a line break could pass for another process's line: a pid that stands there twice has no executable. */
+const parseExecutables = (listing: string): ReadonlyMap<number, string | undefined> => {
+  const executables = new Map<number, string | undefined>()
+  for (const line of listing.split("\n")) {
+    const [, id, path] = /^l[^ ]+ +[0-9]+ [^>]* \/proc\/([0-9]+)\/exe -> (.*)$/.exec(line) ?? []
+    if (id === undefined || path === undefined) continue
+    const pid = Number(id)
+    executables.set(pid, executables.has(pid) ? undefined : path.replace(/ \(deleted\)$/, ""))
+  }
+  return executables
+}
+
+export interface ProcessIdentity {
+  readonly pid: number
+  readonly startTime: string
+}
+
+const identities = (processes: ReadonlyArray<ProcessIdentity>): string =>
+  processes.map(({ pid, startTime }) => `${pid}:${startTime}`).join(" ")
+
+/** Seconds between two looks at what is still there. */
+const LOOK_SECONDS = 0.02
+
+const ALIVE = `alive() {
+  born=\${1#*:}
+  read -r stat 2>/dev/null </proc/\${1%:*}/stat || return 1
+  set -- \${stat##*) }
+  case $1 in Z | X | x) return 1 ;; T | t) stopped=1 ;; *) stopped= ;; esac
+  shift 19
+  [ "$1" = "$born" ]
+}`
+
+/**
+ * Sends the signal to each, then waits until all are gone, at most \`looks\` times. A stopped process is continued, so that it gets
+ * to its TERM. Prints the pids of what is still there. Signal 0 only waits.
+ */
+export const signalScript = (
+  signal: "TERM" | "KILL" | "0",
+  processes: ReadonlyArray<ProcessIdentity>,
+  limitMillis: number
+): string => `${ALIVE}
+left='${identities(processes)}'
+for each in $left; do
+  alive $each || continue
+  kill -${signal} \${each%:*} 2>/dev/null
+  [ -n "$stopped" ] && [ ${signal} = TERM ] && kill -CONT \${each%:*} 2>/dev/null
+done
+looks=0
+while :; do
+  still=
+  for each in $left; do alive $each && still="$still $each"; done
+  left=$still looks=$((looks + 1))
+  [ -n "$left" ] && [ $looks -lt ${Math.max(1, Math.ceil(limitMillis / (LOOK_SECONDS * 1000)))} ] || break
+  sleep ${LOOK_SECONDS} 2>/dev/null || { sleep 1; looks=$((looks + ${1 / LOOK_SECONDS})); }
+done
+for each in $left; do echo "\${each%:*}"; done
+:`
+
+/** The kernel's listening sockets, then the descriptors of each process. */
+export const portsScript = (pids: ReadonlyArray<number>): string => `cat /proc/net/tcp /proc/net/tcp6 2>/dev/null
+for p in ${pids.join(" ")}; do echo "pid $p"; LC_ALL=C ls -ln /proc/$p/fd 2>/dev/null; done
+:`
+
+/** TCP_LISTEN of the kernel's `tcp_states.h`, as `/proc/net/tcp` writes it. */
+const LISTENING = "0A"
+
+/** Ports by pid, ascending. Format of `/proc/net/tcp`: local address, remote address, state, …, inode as the tenth field. */
+export const parsePorts = (output: string): ReadonlyMap<number, ReadonlyArray<number>> => {
+  const byInode = new Map<string, number>()
+  const byPid = new Map<number, Set<number>>()
+  let pid: number | undefined
+  for (const line of output.split("\n")) {
+    if (line.startsWith("pid ")) pid = Number(line.slice(4))
+    else if (pid === undefined) {
+      const [, local, , state, , , , , , inode] = line.trim().split(/ +/)
+      if (state === LISTENING && inode !== undefined && local !== undefined)
+        byInode.set(inode, Number.parseInt(local.slice(local.lastIndexOf(":") + 1), 16))
+    } else {
+      const [, inode] = / -> socket:\[([0-9]+)\]$/.exec(line) ?? []
+      const port = inode === undefined ? undefined : byInode.get(inode)
+      if (port !== undefined) byPid.set(pid, (byPid.get(pid) ?? new Set<number>()).add(port))
+    }
+  }
+  return new Map([...byPid].map(([key, ports]) => [key, [...ports].toSorted((a, b) => a - b)]))
+}
