@@ -5,7 +5,7 @@
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import type { TrialEvent } from "@buzz-orchestra/runtime/TrialEvent"
 import { count, duration, oneLine, padStart } from "./internal/terminalText.ts"
-import { isMessage, type LiveModel } from "./LiveView.ts"
+import { isMessage, isSwept, type LiveModel } from "./LiveView.ts"
 import { stateStyle, stateText } from "./Render.ts"
 import type { Style } from "./Style.ts"
 
@@ -80,9 +80,6 @@ const painted = (event: Extract<TrialEvent, { readonly _tag: "AgentChanged" }>, 
   const text = view._tag === "InTurn" ? `in turn ${view.turn}` : stateText(view, event.at)
   return stateStyle(view, style)(text)
 }
-
-/** Agents end in the sweep because they are ended; that is no news. */
-const isSwept = (model: LiveModel): boolean => [...model.open, ...model.ended].some(({ phase }) => phase === "sweep")
 
 /** What is waited for, without the part in parentheses, which repeats what other lines have said. */
 const gist = (sentence: string): string => sentence.replace(/ \(.*\)$/s, "")

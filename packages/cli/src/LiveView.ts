@@ -94,7 +94,9 @@ export const update = (model: LiveModel, event: TrialEvent): LiveModel => {
       }
     }
     case "AgentChanged":
-      return changeAgent(model, event.agentId, (row) => ({ ...row, view: event.view }))
+      return event.view._tag === "Dead" && isSwept(model)
+        ? model
+        : changeAgent(model, event.agentId, (row) => ({ ...row, view: event.view }))
     case "UsageSeen":
       // Counters run up over a session, so the newest report replaces the one before it.
       return changeAgent(model, event.agentId, (row) => ({ ...row, tokens: event.inputTokens + event.outputTokens }))
@@ -122,6 +124,10 @@ export const update = (model: LiveModel, event: TrialEvent): LiveModel => {
 /** Whether an event of the channel is a message, not an edit or a deletion of one. */
 export const isMessage = (event: { readonly kind: number }): boolean =>
   event.kind === EventKind.Message || event.kind === EventKind.MessageV2
+
+/** Whether the sweep has begun. Agents end in it because they are ended; that is no news, and their last state is. */
+export const isSwept = (model: LiveModel): boolean =>
+  [...model.open, ...model.ended].some(({ phase }) => phase === "sweep")
 
 /** Tokens of the whole team so far; `undefined` when no agent has reported any. */
 export const tokens = (model: LiveModel): number | undefined =>

@@ -2,7 +2,7 @@
  * The live block: model → lines, as wide as the terminal and never longer than it. Pure; `Screen` repaints it in place.
  */
 import type { AgentView } from "@buzz-orchestra/runtime/TrialEvent"
-import { age, clip, count, oneLine, padEnd, padStart, width } from "./internal/terminalText.ts"
+import { age, clip, count, oneLine, padEnd, padStart, width, wrap } from "./internal/terminalText.ts"
 import { type AgentRow, type LiveModel, tokens } from "./LiveView.ts"
 import type { Style } from "./Style.ts"
 
@@ -15,8 +15,11 @@ export interface Frame {
   readonly style: Style
 }
 
-/** Lines for everything but the agents: header, phase, last message, waiting. */
-const OTHER_LINES = 4
+/** Lines that the sentence may take: it names every agent, and teams are small. */
+const WAITING_LINES = 3
+
+/** Lines for everything but the agents: header, last message, waiting. */
+const OTHER_LINES = 2 + WAITING_LINES
 
 /** The block for `model` at `frame.now`. No line is wider than `frame.columns`; there are fewer lines than `frame.rows`. */
 export const render = (model: LiveModel, frame: Frame): ReadonlyArray<string> => {
@@ -25,7 +28,7 @@ export const render = (model: LiveModel, frame: Frame): ReadonlyArray<string> =>
     headLine(model, frame),
     ...agentLines(model, frame),
     messageLine(model, frame),
-    waitingLine(model, frame)
+    ...wrap(oneLine(model.waiting?.sentence ?? ""), frame.columns, WAITING_LINES)
   ]
   return lines.slice(0, Math.max(1, frame.rows - 1))
 }
@@ -111,9 +114,6 @@ const messageLine = (model: LiveModel, frame: Frame): string => {
   const head = clip(`last message ${age(frame.now - last.at)} ago: ${last.author}: `, frame.columns)
   return frame.style.dim(head) + clip(last.text, frame.columns - width(head))
 }
-
-const waitingLine = (model: LiveModel, frame: Frame): string =>
-  clip(model.waiting === undefined ? "" : oneLine(model.waiting.sentence), frame.columns)
 
 /** `left` at the left edge and `right` at the right one; `right` goes first when there is no room for both. */
 const spread = (

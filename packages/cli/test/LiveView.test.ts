@@ -5,6 +5,9 @@ import { at, modelAfter, said, started } from "./events.ts"
 const usage = (millis: number, agentId: string, inputTokens: number) =>
   at(millis, { _tag: "UsageSeen", agentId, inputTokens, outputTokens: 1, cachedTokens: undefined })
 
+const died = (millis: number) =>
+  at(millis, { _tag: "AgentChanged", agentId: "lead-1", view: { _tag: "Dead", detail: "SIGKILL" } })
+
 describe("LiveView", () => {
   it("starts with the roster, every agent starting", () => {
     const model = modelAfter(started)
@@ -50,5 +53,11 @@ describe("LiveView", () => {
       ["post"]
     )
     assert.isUndefined(model.waiting)
+  })
+  it("keeps an agent's last state when the sweep ends it, and not when it dies before", () => {
+    const idle = at(1, { _tag: "AgentChanged", agentId: "lead-1", view: { _tag: "Idle", turns: 1 } })
+    const sweep = at(2, { _tag: "PhaseStarted", phase: "sweep" })
+    assert.strictEqual(modelAfter(started, idle, sweep, died(3)).agents[0]?.view._tag, "Idle")
+    assert.strictEqual(modelAfter(started, idle, died(2), sweep).agents[0]?.view._tag, "Dead")
   })
 })

@@ -56,6 +56,20 @@ describe("render", () => {
       ""
     ])
   })
+  it("gives the sentence that says what is waited for as many lines as it needs, but not the whole page", () => {
+    const sentence =
+      "waiting for lead-1 to post DONE: (lead-1 idle, implementer-1 in turn 1; undelivered: a mention of lead-1)"
+    const model = modelAfter(started, at(1, { _tag: "Waiting", sentence, deadlineAt: undefined }))
+    assert.deepStrictEqual(render(model, frame(60, 1_000)).slice(4), [
+      "waiting for lead-1 to post DONE: (lead-1 idle, implementer-1",
+      "in turn 1; undelivered: a mention of lead-1)"
+    ])
+    assert.deepStrictEqual(render(model, frame(30, 1_000)).slice(4), [
+      "waiting for lead-1 to post",
+      "DONE: (lead-1 idle,",
+      "implementer-1 in turn 1; unde…"
+    ])
+  })
   it("says something before the trial has started", () => {
     assert.deepStrictEqual(render(modelAfter(), frame(40, 0)), ["preparing …"])
   })
@@ -72,8 +86,8 @@ describe("render", () => {
     const agentIds = Array.from({ length: 40 }, (_, index) => `worker-${index + 1}`)
     const model = modelAfter({ ...started, agentIds } as typeof started)
     const lines = render(model, frame(60, 0, 10))
-    assert.strictEqual(lines.length, 8)
-    assert.strictEqual(lines[5], "  … and 36 more agents")
+    assert.strictEqual(lines.length, 7)
+    assert.strictEqual(lines[4], "  … and 37 more agents")
     assert.isBelow(render(model, frame(60, 0, 2)).length, 2)
   })
   it("cannot be made to print what an agent hides in a message", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { age, clip, count, duration, oneLine, padEnd, padStart, width } from "../src/internal/terminalText.ts"
+import { age, clip, count, duration, oneLine, padEnd, padStart, width, wrap } from "../src/internal/terminalText.ts"
 
 const ESCAPE = String.fromCodePoint(0x1b)
 
@@ -44,6 +44,18 @@ describe("width and clip", () => {
   it.prop("a clipped text fits", [Schema.String, Schema.Natural], ([text, n]) => {
     const columns = n % 40
     assert.isAtMost(width(clip(oneLine(text), columns)), columns)
+  })
+  it("wraps at spaces, and says when there was more", () => {
+    assert.deepStrictEqual(wrap("one two three", 8, 3), ["one two", "three"])
+    assert.deepStrictEqual(wrap("one two three four five", 8, 2), ["one two", "three f…"])
+    assert.deepStrictEqual(wrap("incomprehensible word", 8, 3), ["incompr…", "word"])
+    assert.deepStrictEqual(wrap("", 8, 3), [""])
+  })
+  it.prop("wrapped lines fit and are few", [Schema.String, Schema.Natural], ([text, n]) => {
+    const columns = 1 + (n % 40)
+    const lines = wrap(oneLine(text), columns, 3)
+    assert.isAtMost(lines.length, 3)
+    for (const line of lines) assert.isAtMost(width(line), columns)
   })
   it("pads by columns", () => {
     assert.strictEqual(padEnd("世", 4), "世  ")

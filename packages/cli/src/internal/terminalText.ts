@@ -49,6 +49,19 @@ export const clip = (text: string, columns: number): string => {
   return `${head}…`
 }
 
+/** `text` in lines of at most `columns`, broken at spaces; the last of at most `limit` lines ends in `…` when there is more. */
+export const wrap = (text: string, columns: number, limit: number): ReadonlyArray<string> => {
+  const lines: Array<string> = [""]
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1) ?? ""
+    const longer = line === "" ? word : `${line} ${word}`
+    if (width(longer) <= columns || line === "") lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  const shown = lines.length <= limit ? lines : [...lines.slice(0, limit - 1), lines.slice(limit - 1).join(" ")]
+  return shown.map((line) => clip(line, columns))
+}
+
 /** `text` followed by spaces up to `columns`. */
 export const padEnd = (text: string, columns: number): string => text + " ".repeat(Math.max(0, columns - width(text)))
 
