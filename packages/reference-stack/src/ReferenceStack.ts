@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url"
 
 /** The five programs of the stack, by the names under which they are installed. */
 export const PROGRAMS = ["buzz", "buzz-acp", "buzz-agent", "buzz-dev-mcp", "relay-forwarder"] as const
-export type Program = (typeof PROGRAMS)[number]
+/** One of them. */
+export type ProgramName = (typeof PROGRAMS)[number]
 
 /** The programs could not be built; `detail` is what the build printed. */
 export class ReferenceStackNotBuilt extends Schema.TaggedError<ReferenceStackNotBuilt>()("ReferenceStackNotBuilt", {

@@ -8,7 +8,7 @@ import { ChildProcess } from "effect/process"
 import { type AddressInfo, createServer } from "node:net"
 
 /** Path of a built program. */
-export const programPath = (name: ReferenceStack.Program) =>
+export const programPath = (name: ReferenceStack.ProgramName) =>
   Effect.map(ReferenceStack.directory, (directory) => `${directory}/${name}`)
 
 /** A running program with everything it has printed so far. */
