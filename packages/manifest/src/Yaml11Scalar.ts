@@ -89,7 +89,7 @@ const unsigned = (digits: string): bigint | undefined => {
 }
 
 /** From here on the weight of a part is beyond any float. */
-const MAX_SEXAGESIMAL_PARTS = 173
+const MAX_SEXAGESIMAL_PARTS = 174
 
 const float = (text: string): TypedScalar | ScalarRefusal => {
   if (/^[-+]?\.inf$/i.test(text) || /^\.nan$/i.test(text)) return { _tag: "NotFinite" }
