@@ -8,7 +8,7 @@ import type { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
 import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
 import { Cause, Clock, Effect, Exit } from "effect"
 import { type Ended, endLines } from "./EndOfTrial.ts"
-import { ofSignal, OUTCOME_CODES } from "./ExitCode.ts"
+import { ofSignal, OUTCOME_CODES, type StopSignal } from "./ExitCode.ts"
 import * as Failure from "./Failure.ts"
 import { follow, type FollowMode, type Following } from "./Following.ts"
 import { exitedLine } from "./JsonLines.ts"
@@ -46,15 +46,18 @@ export const run = Effect.fn("ShownTrial.run")(function* (
       stopping.mayLeave(show.leftovers)
       yield* Effect.addFinalizer(() => Effect.sync(() => stopping.mayLeave([])))
       const context = yield* Effect.context<never>()
-      stopping.onStop((signal) =>
-        Effect.runForkWith(context)(following.note(`${signal}: stopping in order; once more leaves at once`))
-      )
+      stopping.onStop((signal) => Effect.runForkWith(context)(following.note(stoppingNote(signal))))
       return yield* trial.run(options).pipe(Effect.onExit((exit) => end(exit, following, show)))
     })
   ).pipe(Effect.mapError((error) => new ExitWith({ code: Failure.fromError(error).exitCode })))
   const code = OUTCOME_CODES[result.outcome]
   if (code !== 0) return yield* new ExitWith({ code })
 })
+
+const stoppingNote = (signal: StopSignal): string =>
+  signal === "SIGPIPE"
+    ? "nobody reads the output any more: stopping in order"
+    : `${signal}: stopping in order; once more leaves at once`
 
 type TrialExit = Exit.Exit<TrialResult, RuntimeLaunchError | ProvisioningError>
 

@@ -13,6 +13,16 @@ const STDERR = 2
  */
 const SAME_PRESS_MILLIS = 200
 
+/**
+ * What a signal means at `now`, when the first one came at `first`; in milliseconds of any clock. A terminal that closes, or
+ * a reader that goes away, while the command stops in order is no wish to hurry.
+ */
+export const reaction = (first: number | undefined, signal: StopSignal, now: number): "stop" | "leave" | "ignore" => {
+  if (first === undefined) return "stop"
+  const insists = signal === "SIGINT" || signal === "SIGTERM"
+  return insists && now - first > SAME_PRESS_MILLIS ? "leave" : "ignore"
+}
+
 /** What the process was asked, and what it would leave behind if it left now. One per process. */
 export class Stopping {
   private first: { readonly signal: StopSignal; readonly at: number } | undefined = undefined
@@ -38,13 +48,16 @@ export class Stopping {
   /** Stops in order the first time; a second request, unless it is the same key press, leaves at once. */
   request(signal: StopSignal): void {
     const now = performance.now()
-    if (this.first === undefined) {
-      this.first = { signal, at: now }
-      for (const listener of this.listeners) listener(signal)
-      return
+    switch (reaction(this.first?.at, signal, now)) {
+      case "stop":
+        this.first = { signal, at: now }
+        for (const listener of this.listeners) listener(signal)
+        return
+      case "leave":
+        return this.leave(signal)
+      case "ignore":
+        return
     }
-    const insists = signal === "SIGINT" || signal === "SIGTERM"
-    if (insists && now - this.first.at > SAME_PRESS_MILLIS) this.leave(signal)
   }
 
   private leave(signal: StopSignal): never {

@@ -2,7 +2,7 @@
  * The command as a child process: its output as it comes, its end, and the processes of its trial as `/proc` shows them.
  */
 import { Effect, Schedule, type Scope } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import * as fs from "node:fs"
 import { fileURLToPath } from "node:url"
 
@@ -22,34 +22,34 @@ export interface HarnessProcess {
   /** The events of `--json` so far. */
   readonly events: () => ReadonlyArray<JsonEvent>
   readonly kill: (signal: NodeJS.Signals) => void
+  /** Writes to its stdin. */
+  readonly write: (text: string) => void
   /** Waits for its end: the exit code, or the signal that ended it. */
   readonly ended: Effect.Effect<number | NodeJS.Signals>
 }
 
-/** Starts the command; the scope kills it if it still runs. */
+/** Starts the command, or another `program`; the scope kills it if it still runs. */
 export const start = (
   args: ReadonlyArray<string>,
-  options: { readonly env?: Readonly<Record<string, string>>; readonly wrapper?: ReadonlyArray<string> } = {}
+  options: { readonly env?: Readonly<Record<string, string>>; readonly program?: string } = {}
 ): Effect.Effect<HarnessProcess, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => {
-        const [file = process.execPath, ...rest] = [...(options.wrapper ?? []), process.execPath, BIN, ...args]
-        return spawn(file, rest, {
+      Effect.sync(() =>
+        spawn(process.execPath, [options.program ?? BIN, ...args], {
           cwd: ROOT,
-          env: { ...process.env, ...options.env },
-          stdio: ["ignore", "pipe", "pipe"]
+          env: { ...process.env, ...options.env }
         })
-      }),
+      ),
       (child) => Effect.sync(() => child.kill("SIGKILL"))
     ),
     observe
   )
 
-const observe = (child: ChildProcess): HarnessProcess => {
+const observe = (child: ChildProcessWithoutNullStreams): HarnessProcess => {
   const output = { stdout: "", stderr: "" }
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output.stdout += text))
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output.stderr += text))
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text))
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once("close", (code, signal) => resolve(signal ?? code ?? 0))
   })
@@ -63,6 +63,7 @@ const observe = (child: ChildProcess): HarnessProcess => {
         .slice(0, -1)
         .map((line) => JSON.parse(line) as JsonEvent),
     kill: (signal) => child.kill(signal),
+    write: (text) => child.stdin.write(text),
     ended: Effect.promise(() => ended)
   }
 }
