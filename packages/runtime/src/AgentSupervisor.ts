@@ -94,8 +94,8 @@ export interface Supervision {
   readonly expectEnds: Effect.Effect<void>
   /** Returns once so many bytes of each of these logs have gone through `onWatchEvent`; fails when the watch is gone. */
   handled(sizes: ReadonlyMap<string, number>): Effect.Effect<void, EnvironmentError>
-  /** What was started: the pid of each program by its name. */
-  readonly pids: Effect.Effect<ReadonlyMap<string, number>>
+  /** What was started, by name: pid and start time (field 22 of its stat; `undefined` when it ended at once). */
+  readonly started: Effect.Effect<ReadonlyMap<string, { readonly pid: number; readonly startTime: string | undefined }>>
 }
 
 export class AgentSupervisor extends Context.Service<

@@ -121,7 +121,7 @@ const openSupervision = Effect.fnUntraced(function* (
     noticed: team.noticed,
     expectEnds: Ref.set(expecting, true),
     handled: watch.handled,
-    pids: starter.pids
+    started: starter.started
   }
 })
 

@@ -10,7 +10,7 @@ import type { WatchEvent } from "./WatchEvent.ts"
 export interface LogCapture {
   /** Takes new bytes of a log; other events mean nothing here. Trouble with the disk is a warning, never a failure. */
   write(event: WatchEvent): Effect.Effect<void>
-  /** Writes what is held back because a secret could still begin in it. Nothing is held back after the end of a line. */
+  /** Writes what is held back because a secret could still begin in it, and takes nothing more. */
   readonly finish: Effect.Effect<void>
   /** How far each file was received, before redaction. */
   readonly received: Effect.Effect<ReadonlyMap<string, number>>
@@ -37,6 +37,7 @@ export const open = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const scope = yield* Effect.scope
   const captures = yield* Ref.make<ReadonlyMap<string, Capture>>(new Map())
+  const finished = yield* Ref.make(false)
   const keep = (name: string, capture: Capture) => Ref.update(captures, (all) => new Map([...all, [name, capture]]))
 
   const trouble = (name: string) => (error: { readonly message: string }) =>
@@ -54,7 +55,7 @@ export const open = Effect.fnUntraced(function* (
   })
 
   const write = Effect.fnUntraced(function* (event: WatchEvent) {
-    if (event._tag !== "LogBytes") return
+    if (event._tag !== "LogBytes" || (yield* Ref.get(finished))) return
     const { bytes, file: name, offset } = event
     const capture = (yield* Ref.get(captures)).get(name) ?? (yield* begin(name))
     if (offset > capture.received)
@@ -67,6 +68,7 @@ export const open = Effect.fnUntraced(function* (
   })
 
   const finish = Effect.gen(function* () {
+    yield* Ref.set(finished, true)
     for (const [name, capture] of yield* Ref.get(captures)) {
       const file = yield* append(name, capture, Redaction.apply(options.redactor, capture.held))
       yield* keep(name, { ...capture, file, held: "" })

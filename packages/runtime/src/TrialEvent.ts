@@ -82,4 +82,6 @@ export type TrialHappening =
 export interface SweptProcess {
   readonly pid: number
   readonly command: string
+  /** TCP ports it listens on, where that is known. */
+  readonly ports?: ReadonlyArray<number>
 }

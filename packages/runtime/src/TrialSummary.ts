@@ -45,7 +45,12 @@ export const CleanupStep = Schema.Struct({
 /** One step of the clean-up. */
 export type CleanupStep = typeof CleanupStep.Type
 
-const SweptProcess = Schema.Struct({ pid: Schema.Int, command: Schema.String })
+const SweptProcess = Schema.Struct({
+  pid: Schema.Int,
+  command: Schema.String,
+  /** TCP ports it listens on; known of processes that were spared. */
+  ports: Schema.optionalKey(Schema.Array(Schema.Int))
+})
 
 /** The whole document. */
 export const TrialSummary = Schema.Struct({

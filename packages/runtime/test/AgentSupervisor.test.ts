@@ -49,13 +49,14 @@ describe("AgentSupervisor.launch", () => {
     }).pipe(Effect.provide(supervisionLayer()))
   )
 
-  it.effect("knows the pid that it started", () =>
+  it.effect("knows the processes that it started", () =>
     Effect.gen(function* () {
       const { supervision } = yield* launchTeam
       const programs = yield* TestStack.use(({ programs }) => programs)
-      const pids = yield* supervision.pids
-      assert.strictEqual(pids.get("worker-1"), programs.get("worker-1")?.pid)
-      assert.strictEqual(pids.size, 2)
+      const started = yield* supervision.started
+      const pid = programs.get("worker-1")?.pid ?? 0
+      assert.deepStrictEqual(started.get("worker-1"), { pid, startTime: `${pid}00` })
+      assert.strictEqual(started.size, 2)
     }).pipe(Effect.provide(supervisionLayer()))
   )
 

@@ -74,14 +74,18 @@ const settle = Effect.fnUntraced(function* (
   yield* record.step("settle", Duration.sum(limit, Duration.seconds(1)), waiting)
 })
 
-const sweep = Effect.fnUntraced(function* ({ run, stage }: CleanUp, stack: InstalledStack) {
+const sweep = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp, stack: InstalledStack) {
   const { record, trial } = run
-  if (stage.supervision !== undefined) yield* stage.supervision.expectEnds
-  const pids = stage.supervision === undefined ? new Map<string, number>() : yield* stage.supervision.pids
-  const mode = trial.options.sweep ?? "stack"
-  const swept = yield* record.step("sweep", SWEEP_DEADLINE, sweepStack({ layout: stack.layout, pids, mode }))
+  const { supervision } = stage
+  if (supervision !== undefined) yield* supervision.expectEnds
+  const all = trial.options.sweep === "all"
+  const swept = yield* record.step("sweep", SWEEP_DEADLINE, sweepStack({ stack, supervision, all }))
   if (Option.isNone(swept)) return
-  const { spared, survivors } = swept.value
+  const shown = <P extends { readonly command: string }>(process: P): P => ({
+    ...process,
+    command: Redaction.apply(redactor, process.command)
+  })
+  const [survivors, spared] = [swept.value.survivors.map(shown), swept.value.spared.map(shown)]
   yield* record.learn({ sweep: { survivors, spared } })
   yield* record.publish({ _tag: "Swept", survivors, spared })
   if (survivors.length > 0)

@@ -40,8 +40,8 @@ export interface Starter {
   conclude(name: string, pid: number): Effect.Effect<void>
   /** What a program said last, redacted. */
   lastLines(name: string): Effect.Effect<ReadonlyArray<string>>
-  /** The pid of each started program. */
-  readonly pids: Effect.Effect<ReadonlyMap<string, number>>
+  /** What was started, by name. */
+  readonly started: Effect.Effect<ReadonlyMap<string, Started>>
 }
 
 export const make = Effect.fnUntraced(function* (options: {
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (options: {
 }): Effect.fn.Return<Starter, never, EnvironmentService> {
   const { exec } = yield* EnvironmentService
   const { logs, redact, team, watch } = options
-  const pids = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
+  const running = yield* Ref.make<ReadonlyMap<string, Started>>(new Map())
 
   const lastLines = (name: string) => Effect.map(watch.lastLines(name), (lines) => lines.map(redact))
 
@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
     const { sizes, status } = parseExit(told)
     yield* Effect.ignore(Effect.timeoutOption(watch.handled(sizes), LAST_WORDS_DEADLINE))
-    const current = (yield* Ref.get(pids)).get(name)
+    const current = (yield* Ref.get(running)).get(name)?.pid
     if (current === undefined || current === pid) yield* team.ended(name, { pid, at, ...status })
   })
 
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* (options: {
           const detail = redact(result.stderr.trim()) || "its launch printed no pid"
           return yield* refused(name, { why: "no-pid", detail, exitCode: result.exitCode })
         }
-        yield* Ref.update(pids, (all) => new Map([...all, [name, started.pid]]))
+        yield* Ref.update(running, (all) => new Map([...all, [name, started]]))
         yield* Effect.addFinalizer(() => stop(name, started))
         return started.pid
       })
@@ -116,7 +116,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const { name } = program
     yield* watch.reset(name)
     yield* team.restarted(name)
-    yield* Ref.update(pids, (all) => new Map([...all].filter(([other]) => other !== name)))
+    yield* Ref.update(running, (all) => new Map([...all].filter(([other]) => other !== name)))
     const pid = yield* begin(program)
     const sighting = yield* Effect.timeoutOption(watch.sighting(name, pid), SIGHTING_DEADLINE)
     if (Option.isNone(sighting)) {
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return pid
   })
 
-  return { start, end, conclude, lastLines, pids: Ref.get(pids) }
+  return { start, end, conclude, lastLines, started: Ref.get(running) }
 })
 
 type Failure = Pick<Refusal, "why" | "detail"> & { readonly exitCode?: number | undefined }

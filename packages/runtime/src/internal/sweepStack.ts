@@ -1,18 +1,27 @@
 /**
- * Ends the stack's processes by the design's rule.
+ * Ends the stack: first the agents, which still say good-bye over the relay, then the forwarder that carries it.
  */
 import { Effect } from "effect"
-import type { EnvironmentError } from "../EnvironmentError.ts"
-import type { Layout } from "../Layout.ts"
-import type { SweptProcess } from "../TrialEvent.ts"
-import type { EnvironmentService } from "../EnvironmentService.ts"
+import type { Supervision } from "../AgentSupervisor.ts"
+import type { InstalledStack } from "../StackInstaller.ts"
+import { FORWARDER } from "../StackFiles.ts"
+import { sweep } from "../Sweep.ts"
 
-export const sweepStack = (_: {
-  readonly layout: Layout
-  readonly pids: ReadonlyMap<string, number>
-  readonly mode: "stack" | "all"
-}): Effect.Effect<
-  { readonly survivors: ReadonlyArray<SweptProcess>; readonly spared: ReadonlyArray<SweptProcess> },
-  EnvironmentError,
-  EnvironmentService
-> => Effect.die("to come")
+export interface SweepStackOptions {
+  readonly stack: InstalledStack
+  /** Absent when the trial did not get as far as launching anything. */
+  readonly supervision: Supervision | undefined
+  /** Also ends what agents started as services of the task. */
+  readonly all: boolean
+}
+
+/** What was left of the stack, and what was left alone. */
+export const sweepStack = Effect.fnUntraced(function* ({ all, stack, supervision }: SweepStackOptions) {
+  const started = supervision === undefined ? new Map() : yield* supervision.started
+  const roots = [...started.values()]
+  const { bin } = stack.layout
+  const forwarder = started.get(FORWARDER)
+  const agents = yield* sweep({ roots, bin, all, ...(forwarder === undefined ? {} : { spare: [forwarder.pid] }) })
+  const last = forwarder === undefined ? agents : yield* sweep({ roots, bin, all })
+  return { survivors: last.survivors, spared: last.spared }
+})

@@ -44,8 +44,10 @@ export class TestStack extends Context.Service<
     die(name: string, status: number): Effect.Effect<void>
     /** What the next launch of this program does instead of running: ends at once with this status, having said this. */
     failNext(name: string, status: number, said: string): Effect.Effect<void>
-    /** How many sweeps have ended programs. */
-    readonly swept: Effect.Effect<number>
+    /** From now on a program does not end by this signal: `TERM` alone, or `KILL` either. */
+    resist(name: string, signal: "TERM" | "KILL"): Effect.Effect<void>
+    /** The signals that sweeps have sent, oldest first, one entry for each time. */
+    readonly signals: Effect.Effect<ReadonlyArray<{ readonly signal: string; readonly names: ReadonlyArray<string> }>>
   }
 >()("@buzz-orchestra/runtime/testing/TestStack") {
   /** Installs its answers into the recording environment. */
@@ -72,7 +74,8 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
   const bodies = yield* Ref.make<ReadonlyMap<string, Body>>(new Map())
   const failures = yield* Ref.make<ReadonlyMap<string, { readonly status: number; readonly said: string }>>(new Map())
   const pids = yield* Ref.make(FIRST_PID)
-  const sweeps = yield* Ref.make(0)
+  const resisting = yield* Ref.make<ReadonlyMap<string, "TERM" | "KILL">>(new Map())
+  const signals = yield* Ref.make<ReadonlyArray<{ readonly signal: string; readonly names: ReadonlyArray<string> }>>([])
   const seconds = yield* Ref.make(0)
 
   const change = (name: string, f: (body: Body) => Body) =>
@@ -127,9 +130,18 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
     return exited(0, { stdout: `${pid} ${pid}00\n` })
   })
 
-  const endAll = Effect.fnUntraced(function* (signal: number) {
-    for (const [name] of yield* Ref.get(bodies)) yield* die(name, 128 + signal)
-    return exited(0)
+  /** Ends the programs with these pids, as far as they let it; prints the pids of the others. */
+  const kill = Effect.fnUntraced(function* (signal: string, pids: ReadonlyArray<number>) {
+    const all = yield* Ref.get(bodies)
+    const hit = [...all.values()].filter(({ program }) => program.alive && pids.includes(program.pid))
+    yield* Ref.update(signals, (sent) => [...sent, { signal, names: hit.map(({ program }) => program.name) }])
+    const left: Array<number> = []
+    for (const { program } of hit) {
+      const limit = (yield* Ref.get(resisting)).get(program.name)
+      if (limit === "KILL" || (limit === "TERM" && signal === "TERM")) left.push(program.pid)
+      else yield* die(program.name, signal === "TERM" ? 143 : 137)
+    }
+    return exited(0, { stdout: left.map((pid) => `${pid}\n`).join("") })
   })
 
   yield* environment.answer((command, execOptions, files) => {
@@ -143,10 +155,14 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
       return Effect.map(Ref.get(bodies), (all) =>
         exited(0, { stdout: [...all].map(([name, body]) => sizes(name, body)).join("") })
       )
-    if (command.includes("kill -TERM"))
-      return Effect.andThen(
-        Ref.update(sweeps, (n) => n + 1),
-        endAll(15)
+    const [, digits] = /^m='\\001([0-9a-f]+)'\n/.exec(command) ?? []
+    if (digits !== undefined)
+      return Effect.map(Ref.get(bodies), (all) => exited(0, { stdout: snapshot(`\u0001${digits}`, [...all.values()]) }))
+    const [, left, signal] = /left='([0-9: ]*)'[^]*kill -(TERM|KILL) /.exec(command) ?? []
+    if (left !== undefined && signal !== undefined)
+      return kill(
+        signal,
+        left.split(" ").map((identity) => Number.parseInt(identity, 10))
       )
     return undefined
   })
@@ -168,7 +184,8 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
     }),
     die,
     failNext: (name, status, said) => Ref.update(failures, (all) => new Map([...all, [name, { status, said }]])),
-    swept: Ref.get(sweeps)
+    resist: (name, signal) => Ref.update(resisting, (all) => new Map([...all, [name, signal]])),
+    signals: Ref.get(signals)
   })
 })
 
@@ -177,6 +194,21 @@ const launchOf = (command: string): { readonly name: string; readonly command: s
   const once = command.replaceAll("'\\''", "'")
   const [, started, name] = /('[^\n']*\/bin\/[^\n]*) <\/dev\/null >>'[^']*\/([^/']+)\.stdout\.log'/.exec(once) ?? []
   return started === undefined || name === undefined ? undefined : { name, command: started }
+}
+
+/** What a sweep sees: each program is a child of PID 1 that runs from where it was launched. */
+const snapshot = (marker: string, bodies: ReadonlyArray<Body>): string => {
+  const alive = bodies.flatMap(({ program }) => (program.alive ? [program] : []))
+  const executable = ({ command }: TestProgram) => /^'([^']*)'/.exec(command)?.[1] ?? "?"
+  return [
+    `${marker}shell\n9`,
+    `${marker}bin\n`,
+    `${marker}stat`,
+    ...alive.map(({ name, pid }) => `${pid} (${name}) S 1 ${pid} ${pid} ${"0 ".repeat(15)}${pid}00 0`),
+    `${marker}exe`,
+    ...alive.map((program) => `lrwxrwxrwx 1 0 0 0 Jan 1 00:00 /proc/${program.pid}/exe -> ${executable(program)}`),
+    ...alive.map((program) => `${marker}${program.pid}\n${executable(program)}\0`)
+  ].join("\n")
 }
 
 const exitAnswer = (name: string, body: Body | undefined): ExecResult =>
