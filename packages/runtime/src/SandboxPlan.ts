@@ -123,15 +123,20 @@ export const planSandbox = (
       isFile
     }))
     .toSorted((a, b) => a.path.length - b.path.length)
-  const made = new Set([...system, ...own].map(({ path }) => path))
+  const made = new Set([...system, ...own].flatMap(({ path }) => [...ancestorsOf(path), path]))
   const mounted = [...configuration, ...mounts].flatMap((entry) => [...parentsOf(entry.path, made), entry])
   return { entries: [...system, ...own, ...mounted], privileged: host.privileged }
 }
 
+/** The directories above a path, from the top. */
+const ancestorsOf = (path: string): ReadonlyArray<string> => {
+  const parts = path.split("/").slice(1, -1)
+  return parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`)
+}
+
 /** Directories that a mount point needs and nobody made; in what is bound they must be there already. */
 const parentsOf = (path: string, made: Set<string>): ReadonlyArray<RootEntry> => {
-  const parts = path.split("/").slice(1, -1)
-  const parents = parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`)
+  const parents = ancestorsOf(path)
   if (parents.some((parent) => SYSTEM_DIRECTORIES.includes(parent))) return []
   return parents.filter((parent) => !made.has(parent) && made.add(parent)).map((parent) => directory(parent))
 }

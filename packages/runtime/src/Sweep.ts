@@ -14,6 +14,7 @@ import {
   signalScript,
   snapshotScript
 } from "./internal/sweepScript.ts"
+import type { SweptProcess } from "./TrialEvent.ts"
 import { planSweep, type ProcessRecord, type SweepPlanOptions, type SweepRoot } from "./SweepPlan.ts"
 
 export interface SweepOptions {
@@ -27,13 +28,7 @@ export interface SweepOptions {
   readonly spare?: ReadonlyArray<number>
 }
 
-/** A process as a person recognises it. */
-export interface SweptProcess {
-  readonly pid: number
-  /** Its arguments, cut to `COMMAND_CHARACTERS`. */
-  readonly command: string
-}
-
+/** A process that was left alone. */
 export interface SparedProcess extends SweptProcess {
   /** TCP ports it listens on, where the environment tells. */
   readonly ports: ReadonlyArray<number>
@@ -62,6 +57,7 @@ const FAREWELL_LIMIT = Duration.millis(300)
 /** Looks for processes that were started while others were being ended. */
 const KILL_ROUNDS = 3
 
+/** What is kept of a process's arguments. */
 const COMMAND_CHARACTERS = 200
 
 /**

@@ -1,0 +1,146 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  planSweep,
+  type ProcessRecord,
+  type ProcessSnapshot,
+  runsFrom,
+  scriptOf,
+  type SweepPlanOptions
+} from "@buzz-orchestra/runtime/SweepPlan"
+import { Arbitrary } from "effect"
+import { between } from "./support/bytes.ts"
+
+const BIN = "/opt/buzz/bin"
+const SHELL = 2
+
+const process = (pid: number, ppid: number, more?: Partial<ProcessRecord>): ProcessRecord => ({
+  pid,
+  ppid,
+  state: "S",
+  session: pid,
+  startTime: String(pid),
+  exe: "/usr/bin/sleep",
+  argv: ["sleep", "100"],
+  ...more
+})
+
+const snapshot = (...processes: ReadonlyArray<ProcessRecord>): ProcessSnapshot => ({
+  processes: [process(1, 0, { session: 1 }), process(SHELL, 0, { exe: "/usr/bin/dash", argv: ["sh"] }), ...processes],
+  shell: SHELL,
+  bin: [BIN]
+})
+
+const plan = (taken: ProcessSnapshot, options?: Partial<SweepPlanOptions>) => {
+  const { end, spared } = planSweep(taken, { roots: [], all: false, spare: [], ...options })
+  return { end: end.map(({ pid }) => pid), spared: spared.map(({ pid }) => pid) }
+}
+
+const root = (pid: number, startTime: string | undefined = String(pid)) => ({ pid, startTime })
+
+/** A forest: each process's parent is one with a smaller pid, or 0 for one that entered from outside. */
+const forest: Arbitrary.Arbitrary<ReadonlyArray<ProcessRecord>> = Arbitrary.map(
+  Arbitrary.array(Arbitrary.all([between(0, 1000), between(0, 9), between(0, 9)]), { maxLength: 25 }),
+  (seeds) =>
+    seeds.map(([parent, state, exe], index) =>
+      process(index + 3, parent % (index + 3), {
+        state: state === 0 ? "Z" : state === 1 ? "T" : "S",
+        exe: exe === 0 ? `${BIN}/buzz-acp` : "/usr/bin/sleep"
+      })
+    )
+)
+
+/** The obvious way, one process at a time. */
+const reaches = (processes: ReadonlyArray<ProcessRecord>, pid: number, goal: ReadonlySet<number>): boolean => {
+  for (let at: number | undefined = pid; at !== undefined;) {
+    if (goal.has(at)) return true
+    at = processes.find((one) => one.pid === at && one.state !== "Z")?.ppid
+  }
+  return false
+}
+
+const oracle = (taken: ProcessSnapshot, roots: ReadonlyArray<number>, all: boolean): ReadonlyArray<number> =>
+  taken.processes
+    .filter((one) => {
+      if (one.state === "Z" || one.pid === 1 || reaches(taken.processes, one.pid, new Set([SHELL]))) return false
+      if (one.exe?.startsWith(`${BIN}/`) === true) return true
+      const goal = new Set(
+        roots.filter((pid) => pid > 2 && taken.processes.some((other) => other.pid === pid && other.state !== "Z"))
+      )
+      return reaches(taken.processes, one.pid, goal) || (all && one.ppid !== 0)
+    })
+    .map(({ pid }) => pid)
+
+describe("planSweep", () => {
+  it.prop(
+    "ends exactly what is reached, runs from bin, or is asked for by all",
+    { processes: forest, roots: Arbitrary.array(between(1, 30), { maxLength: 4 }), all: between(0, 1) },
+    ({ all, processes, roots }) => {
+      const taken = snapshot(...processes)
+      const { end, spared } = plan(taken, { roots: roots.map((pid) => root(pid)), all: all === 1 })
+      assert.deepStrictEqual(
+        end.toSorted((a, b) => a - b),
+        oracle(taken, roots, all === 1)
+      )
+      assert.isFalse(end.includes(1) || end.includes(SHELL))
+      assert.isFalse(spared.some((pid) => end.includes(pid)))
+      for (const { pid, ppid } of processes)
+        if (end.includes(pid) && end.includes(ppid)) assert.isBelow(end.indexOf(ppid), end.indexOf(pid))
+    }
+  )
+
+  it("never ends the shell it runs in, nor what that has started, although it was launched through it", () => {
+    const taken = snapshot(process(10, SHELL, { exe: `${BIN}/buzz` }), process(11, 10))
+    assert.deepStrictEqual(plan(taken, { roots: [root(SHELL), root(1)], all: true }).end, [])
+  })
+
+  it("does not take a process that got the pid of a launched one for it", () => {
+    const taken = snapshot(process(10, 1, { startTime: "999" }), process(11, 10))
+    assert.deepStrictEqual(plan(taken, { roots: [root(10)] }), { end: [], spared: [10, 11] })
+    assert.deepStrictEqual(plan(taken, { roots: [{ pid: 10, startTime: undefined }] }).end, [10, 11])
+  })
+
+  it("survives a loop of parents, which a snapshot that is not atomic can show", () => {
+    const taken = snapshot(process(10, 11), process(11, 10))
+    assert.deepStrictEqual(plan(taken, { roots: [root(11)] }).end.toSorted(), [10, 11])
+  })
+
+  it("spares a service outside bin, unless all is asked for; image services and other visitors never", () => {
+    const taken = snapshot(
+      process(10, 1, { session: 1, argv: ["sshd"] }),
+      process(11, 1, { argv: ["postgres"] }),
+      process(12, 0, { argv: ["sh"] })
+    )
+    assert.deepStrictEqual(plan(taken), { end: [], spared: [11] })
+    assert.deepStrictEqual(plan(taken, { all: true }), { end: [11], spared: [] })
+  })
+
+  it("leaves the pids alone that it is told to, and says so", () => {
+    const taken = snapshot(process(10, 1, { exe: `${BIN}/relay-forwarder` }))
+    assert.deepStrictEqual(plan(taken, { roots: [root(10)], all: true, spare: [10] }), { end: [], spared: [10] })
+  })
+})
+
+describe("runsFrom", () => {
+  const runs = (argv: ReadonlyArray<string>, exe = "/usr/bin/node") => runsFrom([BIN], process(5, 1, { exe, argv }))
+
+  it("knows executables and scripts in bin", () => {
+    assert.isTrue(runs(["x"], `${BIN}/buzz-acp`))
+    assert.isTrue(runs(["node", `${BIN}/buzz-acp`, "--port", "1"]))
+    assert.isTrue(runs(["node", "--no-warnings", `${BIN}/../bin/buzz`]))
+    assert.isTrue(runs(["/bin/sh", "-eu", `${BIN}/hook`], "/usr/bin/dash"))
+  })
+
+  it("does not take a mention of bin for a program in it", () => {
+    assert.isFalse(runs(["ls", "-l", "/tmp", `${BIN}/buzz`], "/usr/bin/ls"))
+    assert.isFalse(runs(["sh", "-c", `grep x ${BIN}/buzz`, `${BIN}/buzz`], "/usr/bin/dash"))
+    assert.isFalse(runs(["node", "-e", "1", `${BIN}/buzz`]))
+    assert.isFalse(runs(["x"], `${BIN}-other/buzz`))
+    assert.isFalse(runs(["node", `${BIN}/../other/buzz`]))
+    assert.isFalse(runs([], undefined))
+  })
+
+  it("does not guess where a relative script lies", () => {
+    assert.strictEqual(scriptOf(["node", "bin/buzz"]), undefined)
+    assert.strictEqual(scriptOf(["node", "--", "/a"]), "/a")
+  })
+})
