@@ -18,12 +18,12 @@ import type { FieldReason } from "./FieldReason.ts"
 import { fieldReasons, placeOf } from "./internal/fieldReasons.ts"
 import { plainDocument } from "./internal/plainValue.ts"
 
-const Text = Schema.NonEmptyString.annotate({ expected: "a text that is not empty" })
+const Text = Schema.String.check(Schema.isNonEmpty({ expected: "a text that is not empty" }))
 
 /** Name of an environment variable. */
-const VariableName = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/)).annotate({
-  expected: "the name of an environment variable"
-})
+const VariableName = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/, { expected: "the name of an environment variable" })
+)
 
 /** How one endpoint is launched. `provider` is the agent program's own word for it. */
 export const EndpointLaunch = Schema.Struct({

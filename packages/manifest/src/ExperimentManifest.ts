@@ -8,22 +8,43 @@
  */
 import { Effect, Schema } from "effect"
 
-const wholeNumber = (expected: string, holds: (n: number) => boolean) =>
-  Schema.Finite.check(Schema.makeFilter((n) => Number.isInteger(n) && holds(n), { expected })).annotate({ expected })
+/** A number without a fraction. Not `Schema.isInt`, which refuses integers beyond 2^53; those are rounded here. */
+const isWhole = (expected: string) =>
+  Schema.makeFilter<number>((n) => Number.isInteger(n), {
+    expected,
+    toJsonSchema: () => ({ type: "integer" }),
+    arbitraryConstraint: { number: "integer" }
+  })
 
-const number = (expected: string, holds: (n: number) => boolean) =>
-  Schema.Finite.check(Schema.makeFilter(holds, { expected })).annotate({ expected })
+const PositiveInteger = Schema.Finite.check(
+  isWhole("a whole number above 0").abort(),
+  Schema.isGreaterThan(0, { expected: "a whole number above 0" })
+)
 
-const PositiveInteger = wholeNumber("a whole number above 0", (n) => n > 0)
-const PositiveUsd = number("an amount of US dollars above 0", (n) => n > 0)
-const UsdPerMillion = number("US dollars per million tokens, 0 or more", (n) => n >= 0)
-const Text = Schema.NonEmptyString.annotate({ expected: "a text that is not empty" })
+const Percentage = Schema.Finite.check(
+  isWhole("a whole number from 1 to 100").abort(),
+  Schema.isBetween({ minimum: 1, maximum: 100 }, { expected: "a whole number from 1 to 100" })
+)
+
+const PositiveUsd = Schema.Finite.check(Schema.isGreaterThan(0, { expected: "an amount of US dollars above 0" }))
+
+const UsdPerMillion = Schema.Finite.check(
+  Schema.isGreaterThanOrEqualTo(0, { expected: "US dollars per million tokens, 0 or more" })
+)
+
+const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }, { expected: "a number from 0 to 1" }))
+
+const Temperature = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { expected: "a number, 0 or more" }))
+
+const Text = Schema.String.check(Schema.isNonEmpty({ expected: "a text that is not empty" }))
+
+const matching = (pattern: RegExp, expected: string) => Schema.String.check(Schema.isPattern(pattern, { expected }))
 
 const defaulted = <S extends Schema.Top>(schema: S, value: S["Encoded"]) =>
   schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value)))
 
-const nullable = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
-const knob = <S extends Schema.Top>(schema: S) => defaulted(nullable(schema), null)
+/** A setting that is left alone when absent or null. */
+const knob = <S extends Schema.Top>(schema: S) => defaulted(Schema.NullOr(schema), null)
 
 /** What a free mapping may hold. An integer that a JavaScript number cannot hold exactly is a `bigint`. */
 export type FreeValue =
@@ -58,7 +79,7 @@ export type FreeMapping = typeof FreeMapping.Type
 /** A pinned file: `path` relative to the artifact root, `sha256` of its bytes in 64 lower-case hex digits. */
 export const ArtifactRef = Schema.Struct({
   path: Text,
-  sha256: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)).annotate({ expected: "64 lower-case hex digits" })
+  sha256: matching(/^[0-9a-f]{64}$/, "64 lower-case hex digits")
 })
 
 /** A pinned file. */
@@ -79,11 +100,11 @@ export type Harness = typeof Harness.Type
 /** Token limits and model settings of one class. Token counts are in tokens; `null` leaves the agent's own default. */
 export const GenerationConfig = Schema.Struct({
   /** Trunk only, and never delivered to an agent; absent unless the document says it. */
-  temperature: Schema.optionalKey(number("a number, 0 or more", (n) => n >= 0)),
+  temperature: Schema.optionalKey(Temperature),
   max_output_tokens: knob(PositiveInteger),
   context_window_tokens: knob(PositiveInteger),
   /** Study only. Percentage of the window at which the agent compacts its history. */
-  compact_at_percent: knob(wholeNumber("a whole number from 1 to 100", (n) => n >= 1 && n <= 100)),
+  compact_at_percent: knob(Percentage),
   /** Study only. Token count at which the agent compacts its history. */
   compact_at_tokens: knob(PositiveInteger),
   thinking_effort: knob(ThinkingEffort),
@@ -106,9 +127,10 @@ export type AgentBudget = typeof AgentBudget.Type
 
 /** A seat of the roster: `count` agents `<id>-1` … `<id>-<count>` that share prompt, endpoint and limits. */
 export const AgentClass = Schema.Struct({
-  id: Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9._-]*$/)).annotate({
-    expected: "lower-case letters, digits, `.`, `_` and `-`, beginning with a letter or digit"
-  }),
+  id: matching(
+    /^[a-z0-9][a-z0-9._-]*$/,
+    "lower-case letters, digits, `.`, `_` and `-`, beginning with a letter or digit"
+  ),
   kind: Schema.Literals(["orchestrator", "worker"]),
   /** Free vocabulary: how the team addresses the seat. */
   role: Text,
@@ -141,10 +163,7 @@ export const Price = Schema.Struct({
   cached_input_per_million_usd: UsdPerMillion,
   output_per_million_usd: UsdPerMillion,
   /** Study only. The share of input assumed to come from the cache when an agent does not measure it, 0 to 1. */
-  cache_read_rate: defaulted(
-    number("a number from 0 to 1", (n) => n >= 0 && n <= 1),
-    0
-  )
+  cache_read_rate: defaulted(Share, 0)
 })
 
 /** What an endpoint costs, in US dollars per million tokens. */

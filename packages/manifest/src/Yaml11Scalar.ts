@@ -68,6 +68,8 @@ const malformed = (expected: string): ScalarRefusal => ({ _tag: "Malformed", exp
 /** Python writes no integer with more decimal digits than this, so no such condition has a hash. */
 const MAX_DECIMAL_DIGITS = 4300
 
+const BEYOND = 10n ** BigInt(MAX_DECIMAL_DIGITS)
+
 /** More than the digits, in base 2, of the largest integer; a bound on the work of finding out. */
 const MAX_LENGTH = 15_000
 
@@ -75,7 +77,7 @@ const integer = (text: string): TypedScalar | ScalarRefusal => {
   if (!INT.test(text)) return malformed("an integer")
   const digits = text.replaceAll("_", "").replace(/^[-+]/, "")
   const magnitude = digits.length <= MAX_LENGTH ? unsigned(digits) : undefined
-  if (magnitude === undefined || magnitude >= 10n ** BigInt(MAX_DECIMAL_DIGITS)) {
+  if (magnitude === undefined || magnitude >= BEYOND) {
     return malformed(`an integer of at most ${MAX_DECIMAL_DIGITS} digits`)
   }
   return { _tag: "Integer", value: text.startsWith("-") ? -magnitude : magnitude }

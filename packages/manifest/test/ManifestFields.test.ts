@@ -20,6 +20,7 @@ describe("values are not coerced", () => {
     ["count: 1", "count: 1.5", "FieldInvalid roster[0].count 6:12"],
     ["count: 1", "count: 1e0", "FieldInvalid roster[0].count 6:12"],
     ["count: 1", "count: 0", "FieldInvalid roster[0].count 6:12"],
+    ["count: 1", "count: -1.5", "FieldInvalid roster[0].count 6:12"],
     ["count: 1", "count: -1", "FieldInvalid roster[0].count 6:12"],
     ["count: 1", "count:", "FieldInvalid roster[0].count 6:11"],
     ["timeout_seconds: 300", "timeout_seconds: 1.0e+19", "FieldInvalid trial_budget.timeout_seconds 14:33"],
