@@ -26,9 +26,14 @@ const printed = <A>(program: Effect.Effect<A, ProgramExit>): Effect.Effect<A, Pr
     })
   )
 
-/** Runs `program` as the process. SIGTERM and SIGINT interrupt it, so that its scope closes. */
+/**
+ * Runs `program` as the process. SIGTERM and SIGINT interrupt it, so that its scope closes. Its end is the end of the
+ * process, also while somebody who was left behind still holds one of its pipes.
+ */
 export const run = (program: Effect.Effect<void, ProgramExit>): void => {
-  NodeRuntime.runMain(printed(program))
+  NodeRuntime.runMain(printed(program), {
+    teardown: (exit) => Runtime.defaultTeardown(exit, (code) => process.exit(code))
+  })
 }
 
 /**

@@ -66,7 +66,7 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
         ])
         assert.include((yield* failure(env, "users", "set-profile")).message, "at least one field required")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -125,7 +125,7 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
         assert.deepStrictEqual([refused.code, refused.error, refused.retryable], [2, "relay_error", false])
         assert.include(refused.message, "relay error 400: invalid: channel is archived")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -160,7 +160,7 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
         )
         assert.deepStrictEqual(tagValues(yield* stored(ada, channel, explicit.event_id), "p"), [ada.identity.pubkey])
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -221,7 +221,7 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
         )
         assert.deepStrictEqual([missing.code, missing.error], [4, "error"])
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -257,6 +257,6 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
         assert.strictEqual(help.code, 0)
         assert.include(help.stdout, "buzz messages send --channel --content [--reply-to]")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 })

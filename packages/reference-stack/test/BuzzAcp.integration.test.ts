@@ -65,7 +65,7 @@ agents:
         for (const secret of [Redacted.value(self.identity.secretKey), "nsec1", "provider-key"])
           assert.notInclude(output, secret)
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -91,7 +91,7 @@ agents:
         const output = yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${ids.join(",")}\n`)
         assert.include(output, "acp::stream: both")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -118,7 +118,7 @@ agents:
         assert.include(output, "acp::stream: second life")
         assert.strictEqual(output.split("turn starting for channel").length - 1, 2)
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -144,7 +144,7 @@ agents:
         assert.notInclude(cut, "idle timeout")
         assert.notInclude(cut, "turn cancelled")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -177,7 +177,7 @@ agents:
         const mcpServer = Number(yield* fileSystem.readFileString(`${acp.cwd}/mcp.pid`))
         assert.isTrue(yield* Programs.gone(mcpServer))
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -198,7 +198,7 @@ agents:
         assert.include(output, "ERROR pool::prompt: session_prompt error: Agent reported error: llm: overloaded")
         assert.include(output, "WARN buzz_acp: agent_returned (application error — pipe intact) agent=0")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -224,6 +224,6 @@ agents:
           yield* running.awaitOutput(text)
         }
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 })

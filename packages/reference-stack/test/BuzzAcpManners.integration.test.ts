@@ -51,7 +51,7 @@ layer(TestLayer, { excludeTestServices: true })("buzz-acp among people", (it) =>
           ["online"]
         )
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -90,7 +90,7 @@ layer(TestLayer, { excludeTestServices: true })("buzz-acp among people", (it) =>
         assert.include(acp.output(), `owner resolved from BUZZ_AUTH_TAG: ${owner.identity.pubkey}`)
         assert.strictEqual(acp.output().split("turn starting").length - 1, 2)
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -125,6 +125,6 @@ agents:
         assert.include(output, "acp::stream: both")
         assert.notInclude(output, "requeueing")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 })

@@ -16,6 +16,8 @@ const Usage = Schema.Struct({
   })
 })
 
+const decodeUsage = Schema.decodeUnknownSync(Usage)
+
 const request = <A>(call: () => Promise<A>) =>
   Effect.tryPromise({ try: call, catch: (error) => error as acp.RequestError }).pipe(Effect.timeout("15 seconds"))
 
@@ -45,7 +47,6 @@ const agent = (playbook: string, env: Record<string, string> = {}) =>
     const pipes = yield* childPipes(handle)
     const updates: Array<acp.SessionUpdate> = []
     const usage: Array<ReadonlyArray<number>> = []
-    const decodeUsage = Schema.decodeUnknownSync(Usage)
     const connection = acp
       .client({ name: "test" })
       .onNotification("session/update", ({ params }) => void updates.push(params.update))
@@ -125,7 +126,7 @@ agents:
         assert.strictEqual(yield* fileSystem.readFileString(`${cwd}/hello.txt`), `Hello ${"b".repeat(64)}`)
         assert.include(JSON.stringify(updates[3]), "from-session []")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -149,7 +150,7 @@ agents:
         // The system prompt is remembered: the second prompt does not repeat it.
         assert.strictEqual((yield* prompt(sessionId, "next")).stopReason, "refusal")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -164,7 +165,7 @@ agents:
         const answer = yield* prompt(sessionId, `[System]\n${SYSTEM}\n\n[Context]\nx`)
         assert.strictEqual(answer.stopReason, "max_turn_requests")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -188,7 +189,7 @@ agents:
         const other = yield* failure("[System]\nYou are `other-1` (pubkey `aa`)\n\n[Context]\nx")
         assert.include(other.message, "no agent other-1")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -204,7 +205,7 @@ agents:
         assert.include(log.join(""), "WARN buzz_agent: the playbook has no turn left for this prompt agent=solo-1")
         assert.notInclude(log.join(""), "secret-key")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -221,7 +222,7 @@ agents:
         yield* idle.endInput
         assert.strictEqual(yield* Effect.timeout(idle.handle.exitCode, "10 seconds"), 0)
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -243,6 +244,6 @@ agents:
           assert.strictEqual(output.trim().split("\n").length, 1)
         }
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 })

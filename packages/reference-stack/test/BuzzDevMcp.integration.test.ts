@@ -45,7 +45,7 @@ const server = (env: Record<string, string> = {}) =>
       )
     const shell = (command: string, options: Record<string, unknown> = {}) =>
       Effect.flatMap(call("shell", { command, ...options }), ({ content: [{ text }] }) =>
-        Schema.decodeUnknownEffect(ShellAnswer)(text)
+        Schema.decodeEffect(ShellAnswer)(text)
       )
     return { cwd, client, call, shell, pid: () => transport.pid }
   })
@@ -64,7 +64,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
         assert.strictEqual(client.getServerVersion()?.name, "buzz-dev-mcp")
         assert.include(client.getInstructions(), "buzz")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -80,7 +80,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
         const killed = yield* shell("kill -9 $$")
         assert.strictEqual(killed.exit_code, -1)
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -95,7 +95,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
         assert.strictEqual(background.exit_code, 0)
         assert.isTrue(yield* Programs.gone(Number(background.stdout)))
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -107,7 +107,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
         assert.strictEqual(answer.stdout, "started\n")
         assert.isBelow(answer.duration_ms, 2000)
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -122,7 +122,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
         const count = yield* shell(`wc -l < ${answer.stdout_artifact}`)
         assert.strictEqual(count.stdout.trim(), "3000")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -140,7 +140,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
         assert.isTrue(wrong.isError)
         assert.include(wrong.content[0].text, "comand")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -156,7 +156,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
         assert.strictEqual(answer.exit_code, 3)
         assert.include(answer.stderr, "BUZZ_PRIVATE_KEY is required")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -180,6 +180,6 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
         assert.isTrue(yield* Programs.gone(commandPid))
         assert.isFalse(yield* fileSystem.exists(shim))
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 })

@@ -54,7 +54,7 @@ layer(Programs.layer, { excludeTestServices: true })("relay-forwarder", (it) => 
         const { port, running } = yield* forwarder(target.port)
         assert.strictEqual(running.output(), `forwarding 127.0.0.1:${port} -> 127.0.0.1:${target.port}\n`)
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -71,7 +71,7 @@ layer(Programs.layer, { excludeTestServices: true })("relay-forwarder", (it) => 
         const input = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 256))
         assert.isTrue((yield* exchange(port, input)).equals(input))
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -104,7 +104,7 @@ layer(Programs.layer, { excludeTestServices: true })("relay-forwarder", (it) => 
         const residentKb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])
         assert.isBelow(residentKb, 200_000)
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -119,7 +119,7 @@ layer(Programs.layer, { excludeTestServices: true })("relay-forwarder", (it) => 
           assert.strictEqual(received.length, 0)
         }
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -132,7 +132,7 @@ layer(Programs.layer, { excludeTestServices: true })("relay-forwarder", (it) => 
         assert.strictEqual(yield* running.exitCode, 1)
         assert.include(yield* running.awaitOutput("Error:"), "kind: AddrInUse")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 
   it.effect(
@@ -144,6 +144,6 @@ layer(Programs.layer, { excludeTestServices: true })("relay-forwarder", (it) => 
         assert.strictEqual(yield* running.exitCode, 2)
         assert.include(yield* running.awaitOutput("usage:"), "usage: relay-forwarder <listen-addr> <target-addr>")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 })

@@ -72,7 +72,7 @@ layer(Relay.layer, { excludeTestServices: true })("a team", (it) => {
         )
         assert.strictEqual(yield* fileSystem.readFileString(`${cwd}/hello.txt`), "Hello, world!\n")
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 })
 
@@ -114,6 +114,6 @@ layer(Programs.layer, { excludeTestServices: true })("a relay behind the forward
           assert.include(output, "acp::stream: heard")
         }).pipe(Effect.provide(Relay.layerOn(EmbeddedRelay.layer({ urls: [url] }).pipe(Layer.provide(server)))))
       }),
-    Programs.SLOW_MILLIS
+    Programs.SLOW
   )
 })

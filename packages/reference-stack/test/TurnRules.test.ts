@@ -5,6 +5,7 @@ import * as EventGate from "@buzz-orchestra/reference-stack/buzz-acp/EventGate"
 import * as PromptText from "@buzz-orchestra/reference-stack/buzz-acp/PromptText"
 import { RecentIds } from "@buzz-orchestra/reference-stack/buzz-acp/RecentIds"
 import * as RespawnPolicy from "@buzz-orchestra/reference-stack/buzz-acp/RespawnPolicy"
+import * as Subscriptions from "@buzz-orchestra/reference-stack/buzz-acp/Subscriptions"
 import * as TurnOutcome from "@buzz-orchestra/reference-stack/buzz-acp/TurnOutcome"
 import * as Wake from "@buzz-orchestra/reference-stack/buzz-agent/Wake"
 import { nip19 } from "nostr-tools"
@@ -193,6 +194,24 @@ describe("AgentUpdates", () => {
     })
   })
 
+  it("prints text as it is, tool calls with their kind, and is silent about the rest", () => {
+    const text = { type: "text" as const, text: "two\nlines" }
+    const printed = [
+      { sessionUpdate: "agent_message_chunk" as const, content: text },
+      { sessionUpdate: "tool_call" as const, toolCallId: "t", title: "mcp__shell", kind: "execute" as const },
+      { sessionUpdate: "tool_call" as const, toolCallId: "t", title: "mcp__shell" },
+      { sessionUpdate: "tool_call_update" as const, toolCallId: "t", status: "failed" as const },
+      { sessionUpdate: "agent_thought_chunk" as const, content: text }
+    ].map((update) => AgentUpdates.updateLine(update)?.message)
+    assert.deepStrictEqual(printed, [
+      "two\nlines",
+      "tool_call: mcp__shell (execute)",
+      "tool_call: mcp__shell (other)",
+      "tool_call_update: t → failed",
+      undefined
+    ])
+  })
+
   it("allows once, else rejects once, else cancels", () => {
     assert.deepStrictEqual(AgentUpdates.permission([option("allow_always"), option("allow_once")]), {
       outcome: "selected",
@@ -264,6 +283,21 @@ describe("PromptText", () => {
     assert.strictEqual(wake.from, OTHER)
     assert.strictEqual(wake.channel, CHANNEL)
     assert.isTrue(wake.text.startsWith("[Buzz events — 2 events]\n--- Event 1 (@mention) ---"))
+  })
+})
+
+describe("Subscriptions", () => {
+  it("asks for mentions of the waking kinds, five seconds back", () => {
+    assert.deepStrictEqual(Subscriptions.channelFilter({ kinds: [9], mentionsOnly: true }, SELF, CHANNEL, 100), {
+      "#h": [CHANNEL],
+      "#p": [SELF],
+      kinds: [9],
+      since: 95
+    })
+    assert.deepStrictEqual(Subscriptions.channelFilter({ kinds: undefined, mentionsOnly: false }, SELF, CHANNEL, 100), {
+      "#h": [CHANNEL],
+      since: 95
+    })
   })
 })
 

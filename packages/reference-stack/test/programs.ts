@@ -72,8 +72,11 @@ export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) 
   })
 })
 
-/** For tests that start several processes: they take a second or two, unless the machine is busy with other things. */
-export const SLOW_MILLIS = 90_000
+/**
+ * For tests that start processes. They mostly wait, so those of a file run beside each other; they take a second or two,
+ * unless the machine is busy with other things.
+ */
+export const SLOW = { timeout: 90_000, concurrent: true }
 
 /** Everything that starts processes needs this. */
 export const layer = NodeServices.layer

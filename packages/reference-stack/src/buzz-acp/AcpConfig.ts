@@ -62,7 +62,7 @@ export const problemExit = ({ kind, text }: ConfigProblem): { readonly code: num
     : { code: 1, stderr: `Error: configuration error: ${text}` }
 
 /** Waking kinds of mode `mentions`: channel message, approval request, reminder. */
-export const WAKING_KINDS = [9, 46_010, 40_007]
+const WAKING_KINDS = [9, 46_010, 40_007]
 
 /** The longest turn that may be configured, in seconds. */
 const MAX_TURN_CEILING = 604_800

@@ -4,7 +4,7 @@
  */
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import { type NostrEvent, tagValues } from "@buzz-orchestra/relay/NostrEvent"
-import { Clock, Effect, FiberSet, Queue, Random } from "effect"
+import { Clock, Effect, FiberSet, Option, Queue, Random } from "effect"
 import { TracingLog } from "../TracingLog.ts"
 import type { AgentPool, Lease } from "./AgentPool.ts"
 import * as EventGate from "./EventGate.ts"
@@ -86,7 +86,7 @@ const next = Effect.fnUntraced(function* ({ inputs, queue }: Bridge) {
   const pause = TurnQueue.nextStart(queue, yield* Clock.currentTimeMillis)
   // What could start already waits for an agent, and that is an input.
   if (pause === undefined || pause === 0) return yield* Queue.take(inputs)
-  return yield* Effect.timeoutOrElse(Queue.take(inputs), { duration: pause, orElse: () => Effect.succeed(undefined) })
+  return Option.getOrUndefined(yield* Effect.timeoutOption(Queue.take(inputs), pause))
 })
 
 const handle = (bridge: Bridge, input: Exclude<Input, { readonly _tag: "Stop" }>) => {

@@ -10,7 +10,7 @@ import { TracingLog } from "../TracingLog.ts"
 import type { AcpConfig } from "./AcpConfig.ts"
 
 /** Seconds that a subscription reaches back, so that nothing falls between a decision and its subscription. */
-export const OVERLAP_SECONDS = 5
+const OVERLAP_SECONDS = 5
 
 export interface Subscriptions {
   /** Listens to a channel from `since` (seconds) minus the overlap on; a second call for the same channel does nothing. */

@@ -5,9 +5,9 @@
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 
 /** Events given to one turn. */
-export const MAX_BATCH = 50
+const MAX_BATCH = 50
 /** Events waiting in one channel; further ones are dropped. */
-export const MAX_PENDING = 500
+const MAX_PENDING = 500
 /** Attempts after the first one. */
 export const MAX_RETRIES = 10
 const BASE_DELAY_MILLIS = 5000

@@ -4,7 +4,7 @@
  */
 
 /** What is passed on from the agent's environment when it is set there. */
-export const INHERITED = [
+const INHERITED = [
   "PATH",
   "HOME",
   "TERM",

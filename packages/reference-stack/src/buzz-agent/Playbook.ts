@@ -5,7 +5,7 @@ import { Result, Schema } from "effect"
 import { Yaml } from "effect/encoding"
 
 /** Longest pause of one step, in milliseconds. */
-export const MAX_WAIT_MILLIS = 600_000
+const MAX_WAIT_MILLIS = 600_000
 
 const Natural = Schema.Int.pipe(Schema.check(Schema.isGreaterThanOrEqualTo(0)))
 const Text = Schema.String.pipe(Schema.check(Schema.isMinLength(1)))

@@ -82,7 +82,7 @@ const lookUp = (name: string, member: string | undefined, { team, wake }: Placeh
 }
 
 /** Tokens of a text of this length where no count is given: a quarter of it, rounded up. Deterministic, no tokenizer's. */
-export const tokens = (length: number): number => Math.ceil(length / 4)
+const tokens = (length: number): number => Math.ceil(length / 4)
 
 /** What one response costs: its `usage` step, else the characters of the conversation so far and of its own texts. */
 export const cost = (response: ReadonlyArray<Step>, conversationLength: number): Required<Usage> => {

@@ -3,13 +3,13 @@
  */
 
 /** Output over this many bytes, or over {@link MAX_LINES}, is shown as its tail only. */
-export const MAX_BYTES = 50 * 1024
+const MAX_BYTES = 50 * 1024
 /** Output over this many lines is shown as its tail only. */
-export const MAX_LINES = 2000
+const MAX_LINES = 2000
 /** Bytes of the tail. */
-export const TAIL_BYTES = 8 * 1024
+const TAIL_BYTES = 8 * 1024
 /** An artifact keeps this much of the beginning. */
-export const ARTIFACT_BYTES = 10 * 1024 * 1024
+const ARTIFACT_BYTES = 10 * 1024 * 1024
 
 /** What was captured of one stream so far; grows by {@link append} alone. */
 export interface Captured {

@@ -6,14 +6,14 @@ import { Effect, FileSystem, type PlatformError, type Scope } from "effect"
 import { shellQuote } from "../internal/shellQuote.ts"
 
 /** The option by which the program is asked to be `buzz`. */
-export const AS_BUZZ = "--as-buzz"
+const AS_BUZZ = "--as-buzz"
 
 /** Which program this process is, and the arguments that are left for it. Pure. */
 export const multicall = (args: ReadonlyArray<string>): { readonly buzz: ReadonlyArray<string> } | undefined =>
   args[0] === AS_BUZZ ? { buzz: args.slice(1) } : undefined
 
 /** The script that starts `program` (a path) with `node` (a path) as `buzz`. Pure. */
-export const buzzScript = (node: string, program: string): string =>
+const buzzScript = (node: string, program: string): string =>
   `#!/bin/sh\nexec ${shellQuote(node)} ${shellQuote(program)} ${AS_BUZZ} "$@"\n`
 
 /** Creates the directory; it is removed when the scope closes. */

@@ -18,9 +18,9 @@ export type ShellArguments = typeof ShellArguments.Type
 /** The limit when the model names none. */
 export const DEFAULT_TIMEOUT_MILLIS = 120_000
 /** Longer commands are refused: they would not fit an argument list safely. */
-export const MAX_COMMAND_BYTES = 1_000_000
+const MAX_COMMAND_BYTES = 1_000_000
 /** Artifacts beyond this number push out the oldest. */
-export const MAX_ARTIFACTS = 8
+const MAX_ARTIFACTS = 8
 
 const TERM_TO_KILL: Duration.Input = "200 millis"
 /** A process that left the group may hold the pipe open for ever; its output after this time is not ours. */

@@ -7,7 +7,7 @@ import * as Net from "node:net"
 import type { SocketAddress } from "./SocketAddress.ts"
 
 /** Clients beyond this number are closed at once. A trial has a dozen agents with a handful of connections each. */
-export const MAX_CLIENTS = 512
+const MAX_CLIENTS = 512
 
 /** The listening address cannot be had. `code` is the system's, such as `EADDRINUSE`. */
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {

@@ -31,7 +31,7 @@ export const relayForwarder = (args: ReadonlyArray<string>): Effect.Effect<never
   )
 
 /** The form in which the real program dies; launchers look for `AddrInUse`. */
-export const rustError = (failure: ListenFailed): string =>
+const rustError = (failure: ListenFailed): string =>
   `Error: Os { code: ${failure.errno}, kind: ${RUST_KINDS[failure.code] ?? "Uncategorized"}, message: ${JSON.stringify(failure.detail)} }`
 
 const RUST_KINDS: Readonly<Record<string, string | undefined>> = {
