@@ -22,7 +22,8 @@ const launchedWith = (agentId: string) =>
   )
 
 const journal = RecordingEnvironment.use(({ journal }) => journal)
-const isLaunch = (entry: Recorded) => entry._tag === "Executed" && entry.command.includes(`'${bin}/buzz-acp'`)
+const isLaunchOf = (agentId: string) => (entry: Recorded) =>
+  entry._tag === "Executed" && entry.command.includes(`${agentId}.stdout.log`) && entry.command.includes("/buzz-acp")
 
 describe("an agent of a trial", () => {
   for (const [what, budget, rounds] of [
@@ -58,11 +59,11 @@ describe("an agent of a trial", () => {
       const entries = yield* journal
       const uploaded = (target: string) =>
         entries.findIndex((entry) => entry._tag === "Uploaded" && entry.target === target)
-      const launch = entries.findIndex(isLaunch)
+      const [lead, worker] = ["lead-1", "worker-1"].map((agentId) => entries.findIndex(isLaunchOf(agentId)))
+      const launch = Math.min(lead ?? -1, worker ?? -1)
       for (const target of [...["buzz-acp", "buzz-agent", "buzz-dev-mcp"].map((name) => `${bin}/${name}`), caBundle])
         assert.isTrue(uploaded(target) !== -1 && uploaded(target) < launch, target)
-      const own = entries.findIndex((entry) => isLaunch(entry) && JSON.stringify(entry).includes("lead-1.stdout.log"))
-      assert.isTrue(uploaded(`${prompts}/lead-1.system-prompt.md`) < own)
+      assert.isTrue(uploaded(`${prompts}/lead-1.system-prompt.md`) < (lead ?? -1))
     }).pipe(Effect.provide(trialLayer()))
   )
 

@@ -125,6 +125,52 @@ describe("settling", () => {
   )
 })
 
+describe("the sweep", () => {
+  const signals = TestStack.use(({ signals }) => signals)
+  const everyone = ["lead-1", "worker-1"]
+
+  it.effect("is TERM for everything that was launched, and nothing more when that is enough", () =>
+    Effect.gen(function* () {
+      const { result } = yield* runToDone()
+      assert.deepStrictEqual(yield* signals, [{ signal: "TERM", names: everyone }])
+      assert.deepStrictEqual(result.summary.sweep, { survivors: [], spared: [] })
+    }).pipe(Effect.provide(trialLayer()))
+  )
+
+  it.effect("is TERM and then KILL, twice and no more, when somebody does not go", () =>
+    Effect.gen(function* () {
+      yield* TestStack.use((stack) => stack.resist("worker-1", "TERM"))
+      const { result } = yield* runToDone()
+      assert.deepStrictEqual(yield* signals, [
+        { signal: "TERM", names: everyone },
+        { signal: "KILL", names: ["worker-1"] }
+      ])
+      assert.deepStrictEqual(result.summary.sweep, { survivors: [], spared: [] })
+    }).pipe(Effect.provide(trialLayer()))
+  )
+
+  it.effect("names what not even KILL ends, and the trial keeps its outcome", () =>
+    Effect.gen(function* () {
+      yield* TestStack.use((stack) => stack.resist("worker-1", "KILL"))
+      const { result } = yield* runToDone()
+      assert.strictEqual(result.outcome, "done")
+      assert.match(result.summary.sweep?.survivors.map(({ command }) => command).join() ?? "", /^[^,]*buzz-acp$/)
+      assert.match(result.summary.warnings.join("\n"), /the sweep left 1 processes alive/)
+    }).pipe(Effect.provide(trialLayer()))
+  )
+
+  it.effect("ends what was launched when the launch of another fails", () =>
+    Effect.gen(function* () {
+      yield* TestStack.use((stack) => stack.failNext("worker-1", 126, "sh: Exec format error"))
+      const { fiber } = yield* startTrial()
+      const error = yield* Effect.flip(Fiber.join(fiber))
+      assert.strictEqual(error.reason._tag, "AgentNotLaunched")
+      const programs = yield* TestStack.use(({ programs }) => programs)
+      assert.isTrue([...programs.values()].every(({ alive }) => !alive))
+    }).pipe(Effect.provide(trialLayer()))
+  )
+})
+
 describe("a trial's end is recorded, not inferred", () => {
   it.effect("a lone agent that stopped without DONE: has an outcome of its own and no message", () =>
     Effect.gen(function* () {
