@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { Position } from "../Position.ts"
 
+/** Spread into the fields of a reason. */
 export const at = {
   /** The field, as `roster[1].generation.max_output_tokens`; empty for the document itself. */
   path: Schema.String,

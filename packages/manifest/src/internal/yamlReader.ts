@@ -109,14 +109,15 @@ export class YamlReader {
   }
 
   private mapping(map: YAMLMap<YamlNode, YamlNode>, place: Place): MappingNode {
-    const merged: Array<readonly [string, MappingEntry]> = []
+    const merged = new Map<string, MappingEntry>()
     const own = new Map<string, MappingEntry>()
     const flow = place.flow || map.flow === true
     for (const { key, value } of map.items) {
       const offset = (isPair(key) ? undefined : key?.range?.[0]) ?? place.offset
       const inside = (...path: FieldPath): Place => ({ path: [...place.path, ...path], offset, flow })
       if (isMergeKey(key)) {
-        merged.push(...this.merge(this.node(value, inside("<<")), inside("<<")))
+        const entries = this.merge(this.node(value, inside("<<")), inside("<<"))
+        for (const [text, entry] of entries) merged.set(text, entry)
         continue
       }
       const text = this.key(key, inside())
