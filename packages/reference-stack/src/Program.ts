@@ -32,7 +32,7 @@ const printed = <A>(program: Effect.Effect<A, ProgramExit>): Effect.Effect<A, Pr
  */
 export const run = (program: Effect.Effect<void, ProgramExit>): void => {
   NodeRuntime.runMain(printed(program), {
-    teardown: (exit) => Runtime.defaultTeardown(exit, (code) => process.exit(code))
+    teardown: (exit) => Runtime.defaultTeardown(exit, exitAfterOutput)
   })
 }
 
@@ -45,5 +45,10 @@ export const runWithDefaultSignals = (program: Effect.Effect<void, ProgramExit>)
 }
 
 const runMainWithoutSignals = Runtime.makeRunMain(({ fiber, teardown }) => {
-  fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+  fiber.addObserver((exit) => teardown(exit, exitAfterOutput))
 })
+
+/** What a slow reader has not taken yet still waits in this process, and exiting would drop it. */
+const exitAfterOutput = (code: number): void => {
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
+}

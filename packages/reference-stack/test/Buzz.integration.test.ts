@@ -225,6 +225,28 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
   )
 
   it.effect(
+    "prints everything, also to a reader that takes its time",
+    () =>
+      Effect.gen(function* () {
+        const client = yield* BuzzClient
+        const ada = yield* Relay.person("ada")
+        const channel = yield* Relay.channel(ada)
+        for (const letter of ["a", "b", "c"])
+          yield* client.send(ada, { channelId: channel, content: letter.repeat(60_000) })
+        const program = yield* Programs.programPath("buzz")
+        const running = yield* Programs.start(
+          "sh",
+          ["-c", `${program} messages get --channel ${channel} | (sleep 0.5; wc -c)`],
+          { env: ada.env }
+        )
+        assert.strictEqual(yield* Effect.timeout(running.exitCode, "15 seconds"), 0)
+        const bytes = yield* running.awaitOutput("\n")
+        assert.isAbove(Number(bytes), 180_000)
+      }),
+    Programs.SLOW
+  )
+
+  it.effect(
     "tells apart who may not, what is wrong, and who is not there, by exit code",
     () =>
       Effect.gen(function* () {
