@@ -65,16 +65,21 @@ describe("the identity of a condition", () => {
     assert.strictEqual(sha256, createHash("sha256").update(Buffer.from(canonical, "utf8")).digest("hex"))
   })
 
-  it.prop("depends neither on the order of keys nor on the layout", [Fields], ([fields]) => {
-    const value = valueOf(fields)
-    const expected = conditionOf(readValue(value)).sha256
-    assert.strictEqual(conditionOf(readValue(reversed(value))).sha256, expected)
-    assert.strictEqual(conditionOf(readYaml(JSON.stringify(reversed(value)))).sha256, expected)
-    for (const collectionStyle of ["block", "flow"] as const) {
-      const text = stringify(value, { version: "1.1", collectionStyle, defaultStringType: "QUOTE_DOUBLE" })
-      assert.strictEqual(conditionOf(readYaml(text)).sha256, expected)
-    }
-  })
+  it.prop(
+    "depends neither on the order of keys nor on the layout",
+    [Fields],
+    ([fields]) => {
+      const value = valueOf(fields)
+      const expected = conditionOf(readValue(value)).sha256
+      assert.strictEqual(conditionOf(readValue(reversed(value))).sha256, expected)
+      assert.strictEqual(conditionOf(readYaml(JSON.stringify(reversed(value)))).sha256, expected)
+      for (const collectionStyle of ["block", "flow"] as const) {
+        const text = stringify(value, { version: "1.1", collectionStyle, defaultStringType: "QUOTE_DOUBLE" })
+        assert.strictEqual(conditionOf(readYaml(text)).sha256, expected)
+      }
+    },
+    { arbitrary: { runs: 25 } }
+  )
 
   it("changes when the staffing does, or a price, a budget, a prompt, the metadata", () => {
     const all = [

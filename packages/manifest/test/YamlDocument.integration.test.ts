@@ -102,7 +102,7 @@ describe.skipIf(!hasPyYaml)("YamlDocument against PyYAML", () => {
     ([choices]) => {
       agree(choices.map(textOf))
     },
-    { arbitrary: { runs: 10 } }
+    { arbitrary: { runs: 5 } }
   )
 
   it("reads every plain scalar as PyYAML does", () => {
