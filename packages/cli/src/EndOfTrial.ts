@@ -5,7 +5,7 @@ import type { SweptProcess } from "@buzz-orchestra/runtime/TrialEvent"
 import type { StopSignal } from "./ExitCode.ts"
 import { type Failure, lines as failureLines } from "./Failure.ts"
 import { clip, count, duration, oneLine } from "./internal/terminalText.ts"
-import { type LiveModel, tokens } from "./LiveView.ts"
+import { INTERRUPTED, type LiveModel, tokens } from "./LiveView.ts"
 import type { Style } from "./Style.ts"
 
 /** How the trial came back to the command. */
@@ -55,7 +55,9 @@ const row = (name: string, text: string): ReadonlyArray<string> => (text === "" 
 
 const phasesText = (model: LiveModel): string => {
   const parts = model.ended.map(({ error, millis, phase }) =>
-    error === undefined ? `${phase} ${duration(millis)}` : `${phase} ${duration(millis)} (failed)`
+    error === undefined
+      ? `${phase} ${duration(millis)}`
+      : `${phase} ${duration(millis)} (${error === INTERRUPTED ? INTERRUPTED : "failed"})`
   )
   const total = model.trial === undefined || model.end === undefined ? [] : [model.end.at - model.trial.startedAt]
   return [parts.join(", "), ...total.map((millis) => `${duration(millis)} in all`)].filter(Boolean).join("; ")

@@ -5,7 +5,7 @@
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import type { TrialEvent } from "@buzz-orchestra/runtime/TrialEvent"
 import { count, duration, oneLine, padStart } from "./internal/terminalText.ts"
-import { isMessage, isSwept, type LiveModel } from "./LiveView.ts"
+import { INTERRUPTED, isMessage, isSwept, type LiveModel } from "./LiveView.ts"
 import { stateStyle, stateText } from "./Render.ts"
 import type { Style } from "./Style.ts"
 
@@ -43,7 +43,9 @@ const lasting = (before: LiveModel, event: TrialEvent, style: Style): string | u
     case "Warned":
       return `${style.bad("warning:")} ${oneLine(event.detail)}`
     case "PhaseEnded":
-      return event.error === undefined ? undefined : `${style.bad(`${event.phase} failed:`)} ${oneLine(event.error)}`
+      if (event.error === undefined) return undefined
+      if (event.error === INTERRUPTED) return `${event.phase} interrupted`
+      return `${style.bad(`${event.phase} failed:`)} ${oneLine(event.error)}`
     case "AgentChanged":
       return event.view._tag === "Dead" && !isSwept(before)
         ? `${style.bold(event.agentId)} ${painted(event, style)}`

@@ -125,6 +125,9 @@ export const update = (model: LiveModel, event: TrialEvent): LiveModel => {
 export const isMessage = (event: { readonly kind: number }): boolean =>
   event.kind === EventKind.Message || event.kind === EventKind.MessageV2
 
+/** The error of a phase that somebody stopped. */
+export const INTERRUPTED = "interrupted"
+
 /** Whether the sweep has begun. Agents end in it because they are ended; that is no news, and their last state is. */
 export const isSwept = (model: LiveModel): boolean =>
   [...model.open, ...model.ended].some(({ phase }) => phase === "sweep")

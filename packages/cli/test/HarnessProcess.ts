@@ -68,7 +68,7 @@ const observe = (child: ChildProcessWithoutNullStreams): HarnessProcess => {
   }
 }
 
-const POLL_MILLIS = 25
+const POLL_MILLIS = 100
 
 /** Waits until `look` finds something; a defect with `what` and the process's words when it does not in `seconds`. */
 export const eventually = <A>(
