@@ -25,8 +25,8 @@ export class ReferenceStackNotBuilt extends Schema.TaggedError<ReferenceStackNot
 export const buildScript: string = fileURLToPath(new URL("../scripts/build.mjs", import.meta.url))
 
 /**
- * The directory with the five programs, each one file of mode 0755. Builds them on first use in a checkout (about a
- * second); afterwards and in an installed package it only looks them up. Safe to call from several processes at once.
+ * The directory with the five programs, each one file of mode 0755. Builds them on first use in a checkout (two
+ * seconds); afterwards and in an installed package it only looks them up. Safe to call from several processes at once.
  */
 export const directory: Effect.Effect<string, ReferenceStackNotBuilt, ChildProcessSpawner.ChildProcessSpawner> =
   Effect.gen(function* () {

@@ -226,6 +226,25 @@ agents:
   )
 
   it.effect(
+    "outlives SIGTERM only when the playbook says so",
+    () =>
+      Effect.gen(function* () {
+        const stubborn = yield* agent("agents: { solo-1: [{ repeat: true, steps: [{ ignore_term: true }] }] }")
+        const { sessionId } = yield* stubborn.newSession
+        const text = `[System]\n${SYSTEM}\n\n[Context]\nx`
+        yield* stubborn.prompt(sessionId, text)
+        process.kill(stubborn.handle.pid, "SIGTERM")
+        assert.strictEqual((yield* stubborn.prompt(sessionId, "again")).stopReason, "end_turn")
+
+        const ordinary = yield* agent("agents: {}")
+        process.kill(ordinary.handle.pid, "SIGTERM")
+        const exit = yield* Effect.exit(Effect.timeout(ordinary.handle.exitCode, "10 seconds"))
+        assert.include(String(exit), "SIGTERM")
+      }),
+    Programs.SLOW
+  )
+
+  it.effect(
     "exits 2 with one line when its configuration is wrong",
     () =>
       Effect.gen(function* () {
