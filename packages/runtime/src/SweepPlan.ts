@@ -50,6 +50,7 @@ export interface SweepPlan {
 export const planSweep = (snapshot: ProcessSnapshot, options: SweepPlanOptions): SweepPlan => {
   const alive = snapshot.processes.filter((process) => !isDeadState(process.state))
   const children = childrenOf(alive)
+  const isHousekeeping = housekeeping(alive)
   const own = new Set(descendants(children, [snapshot.shell]))
   const mayEnd = ({ pid }: ProcessRecord) => pid !== 1 && !own.has(pid) && !options.spare.includes(pid)
   const launched = alive.filter((process) => mayEnd(process) && options.roots.some((root) => isRoot(root, process)))
@@ -70,9 +71,13 @@ export const planSweep = (snapshot: ProcessSnapshot, options: SweepPlanOptions):
 
 /**
  * What was there before any agent and is no business of the task: PID 1 and its session (an image's own services), and
- * processes that entered from outside, which have no parent inside (the harness's shells and its watch).
+ * what entered from outside, without a parent inside, with everything in its session (the harness's shells, and its watch
+ * with the subshells and pauses of its rounds). A launched program always has a session of its own.
  */
-const isHousekeeping = ({ pid, ppid, session }: ProcessRecord): boolean => pid === 1 || ppid === 0 || session === 1
+const housekeeping = (processes: ReadonlyArray<ProcessRecord>): ((process: ProcessRecord) => boolean) => {
+  const sessions = new Set(processes.filter(({ pid, ppid }) => pid === 1 || ppid === 0).map(({ session }) => session))
+  return ({ session }) => sessions.has(session)
+}
 
 const isRoot = (root: SweepRoot, process: ProcessRecord): boolean =>
   root.pid === process.pid && (root.startTime === undefined || root.startTime === process.startTime)

@@ -104,11 +104,12 @@ describe("planSweep", () => {
     assert.deepStrictEqual(plan(taken, { roots: [root(11)] }).end.toSorted(), [10, 11])
   })
 
-  it("spares a service outside bin, unless all is asked for; image services and other visitors never", () => {
+  it("spares a service outside bin, unless all is asked for; image services, and visitors with their children, never", () => {
     const taken = snapshot(
       process(10, 1, { session: 1, argv: ["sshd"] }),
       process(11, 1, { argv: ["postgres"] }),
-      process(12, 0, { argv: ["sh"] })
+      process(12, 0, { argv: ["sh"] }),
+      process(13, 12, { session: 12, argv: ["sleep", "0.05"] })
     )
     assert.deepStrictEqual(plan(taken), { end: [], spared: [11] })
     assert.deepStrictEqual(plan(taken, { all: true }), { end: [11], spared: [] })
