@@ -58,7 +58,8 @@ done`
 
 /**
  * Reads the process table in one fork (the kernel escapes line breaks in names, so a line is a process) and works on text from
- * there. `first` is when the oldest child of the shell, the command itself, began.
+ * there. `first` is when the oldest child of the shell, the command itself, began; the kernel counts in ticks of 10 ms, and within one
+ * the greater pid is the later.
  */
 const KILL_FUNCTION = `buzz_kill() {
   nl='
@@ -76,7 +77,7 @@ const KILL_FUNCTION = `buzz_kill() {
       case $1 in Z | X | x) continue ;; esac
       rows="$rows$nl$pid $2 $3 \${20}"
       if [ "$2" = $buzz_shell ] && [ $pass -eq 1 ]; then
-        if [ -z "$first" ] || [ "\${20}" -lt "$first" ]; then first=\${20}; fi
+        if [ -z "$first" ] || [ \${20} -lt $first ]; then first=\${20} eldest=$pid; fi
       fi
     done
     [ -n "$first" ] || break
@@ -88,7 +89,9 @@ const KILL_FUNCTION = `buzz_kill() {
         set -- $row
         IFS=$nl
         case $tree in *" $1 "*) continue ;; esac
-        if [ $buzz_group -ne 0 ] && [ $3 -eq $buzz_group ] && [ $4 -gt $first ]; then tree="$tree$1 " grown=1; fi
+        if [ $buzz_group -ne 0 ] && [ $3 -eq $buzz_group ]; then
+          if [ $4 -gt $first ] || { [ $4 -eq $first ] && [ $1 -gt $eldest ]; }; then tree="$tree$1 " grown=1; fi
+        fi
         case $tree in *" $1 "*) continue ;; *" $2 "*) tree="$tree$1 " grown=1 ;; esac
       done
     done

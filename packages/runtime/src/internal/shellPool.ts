@@ -22,7 +22,7 @@ export interface ShellPool {
   ) => Effect.Effect<A, E | SessionFailure | EnvironmentError>
 }
 
-/** Idle shells kept per user; the rest of a burst is closed. */
+/** Idle shells kept per user when nothing is running; the rest of a burst is closed. */
 const KEEP_IDLE = 2
 
 /** Until a shell must have answered for the first time. */
@@ -39,6 +39,8 @@ export const makeShellPool = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const permits = yield* Semaphore.make(limit)
   const idle = new Map<string | undefined, Array<PooledSession>>()
+  /** Callers who have a shell or wait for one. */
+  let callers = 0
 
   const open = Effect.fnUntraced(function* (user: string | undefined) {
     const own = yield* Scope.fork(scope)
@@ -64,10 +66,17 @@ export const makeShellPool = Effect.fnUntraced(function* (
     const sessions = idle.get(session.user) ?? []
     idle.set(session.user, sessions)
     const clean = !session.isDead() && Option.getOrElse(free, () => false)
-    if (clean && sessions.length < KEEP_IDLE) return void sessions.push(session)
+    if (clean) return void sessions.push(session)
     // Held by a process left behind: it stays open, so that nothing of that process's output is refused.
     if (!session.isDead() && Option.isSome(free) && !free.value) return
     yield* Effect.forkIn(session.close, scope)
+  })
+
+  const leave = Effect.suspend(() => {
+    callers -= 1
+    if (callers > 0) return Effect.void
+    const surplus = [...idle.values()].flatMap((sessions) => sessions.splice(KEEP_IDLE))
+    return Effect.forEach(surplus, ({ close }) => Effect.forkIn(close, scope), { discard: true })
   })
 
   const lend = Effect.fnUntraced(function* (user: string | undefined) {
@@ -85,12 +94,17 @@ export const makeShellPool = Effect.fnUntraced(function* (
   })
 
   const use: ShellPool["use"] = (user, body) =>
-    permits.withPermits(1)(
-      Effect.acquireUseRelease(
-        lend(user),
-        ({ lent }) => body(lent),
-        ({ free, session }) => Effect.flatMap(free, (answer) => give(session, answer))
-      )
+    Effect.acquireUseRelease(
+      Effect.sync(() => void (callers += 1)),
+      () =>
+        permits.withPermits(1)(
+          Effect.acquireUseRelease(
+            lend(user),
+            ({ lent }) => body(lent),
+            ({ free, session }) => Effect.flatMap(free, (answer) => give(session, answer))
+          )
+        ),
+      () => leave
     )
 
   return { use }

@@ -65,11 +65,17 @@ export const renderCommand = (marker: Marker, request: CommandText): Result.Resu
 export const mayLeaveProcesses = (command: string): boolean =>
   /(^|[^&<>])&($|[^&>])/.test(command) || /\b(setsid|nohup|daemon)\b/.test(command)
 
-/** `-ef` of two descriptors of the same pipe or socket is true; it needs no fork. */
+/** Looks for a holder: a child that was just forked holds the output until it has redirected its own. */
+const LOOKS = 5
+
+/** `-ef` of two descriptors of the same pipe or socket is true; it needs no fork. Whoever started the shell may hold them, too. */
 const askHeld = (mark: string, id: number): string =>
-  `buzz_held=0; for buzz_p in /proc/[0-9]*; do [ "$buzz_p" = "/proc/$$" ] && continue; for buzz_f in "$buzz_p/fd/1" "$buzz_p/fd/2"; do ` +
-  `if [ "$buzz_f" -ef "/proc/$$/fd/1" ] || [ "$buzz_f" -ef "/proc/$$/fd/2" ]; then buzz_held=1; break 2; fi; done; done\n` +
-  `printf '${mark}${Frame.held}${id} %s\\n' $buzz_held\n`
+  `buzz_look=0; while :; do buzz_look=$((buzz_look + 1)) buzz_held=0
+for buzz_p in /proc/[0-9]*; do case $buzz_p in "/proc/$$" | "/proc/$PPID") continue ;; esac
+for buzz_f in "$buzz_p/fd/1" "$buzz_p/fd/2"; do
+if [ "$buzz_f" -ef "/proc/$$/fd/1" ] || [ "$buzz_f" -ef "/proc/$$/fd/2" ]; then buzz_held=1; break 2; fi; done; done
+[ $buzz_held = 1 ] && [ $buzz_look -lt ${LOOKS} ] || break; sleep 0.01 2>/dev/null || break; done
+printf '${mark}${Frame.held}${id} %s\\n' $buzz_held\n`
 
 /** Bytes per `printf`; a shell handles a format of this size at once. */
 const PRINTF_BYTES = 8192
