@@ -56,13 +56,13 @@ const openSupervision = Effect.fnUntraced(function* (
     },
     onDeath: (name, pid) => Effect.asVoid(Queue.offer(deaths, [name, pid]))
   })
-  const starter = yield* StartProgram.make({ logs: layout.logs, team, watch, redact })
+  const expecting = yield* Ref.make(false)
+  const starter = yield* StartProgram.make({ logs: layout.logs, team, watch, redact, expecting: Ref.get(expecting) })
   yield* Stream.fromQueue(deaths).pipe(
     Stream.mapEffect(([name, pid]) => starter.conclude(name, pid), { concurrency: "unbounded" }),
     Stream.runDrain,
     Effect.forkScoped
   )
-  const expecting = yield* Ref.make(false)
   const awaitDeath = deathOf(team, starter, Ref.get(expecting), watch.lost)
   const awaitRefusal = refusalOf(team, starter, options)
 

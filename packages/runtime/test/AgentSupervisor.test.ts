@@ -205,7 +205,7 @@ describe("AgentSupervisor, later", () => {
       yield* Stream.runHead(Stream.filter(supervision.changes, ({ ended }) => ended.has("lead-1")))
       yield* TestClock.adjust("5 seconds")
       assert.isUndefined(waiting.pollUnsafe())
-      assert.strictEqual((yield* supervision.state).ended.get("lead-1")?.signal, "SIGTERM")
+      assert.strictEqual((yield* supervision.state).ended.get("lead-1")?.detail, "ended on purpose")
     }).pipe(Effect.provide(supervisionLayer()))
   )
 

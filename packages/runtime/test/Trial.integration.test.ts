@@ -1,0 +1,171 @@
+import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
+import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
+import { Trial } from "@buzz-orchestra/runtime/Trial"
+import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, FileSystem, Redacted } from "effect"
+import {
+  inside,
+  leadSays,
+  processesWith,
+  ProvisionedHandle,
+  realTrialLayer,
+  realTrialOptions
+} from "./support/realTrial.ts"
+import { awaitEvent, awaitPhase, readSummary } from "./support/trial.ts"
+
+const start = Effect.fnUntraced(function* (fields: Partial<TrialOptions> = {}) {
+  const trial = yield* Trial
+  const options = yield* realTrialOptions(fields)
+  return { options, fiber: yield* Effect.forkScoped(trial.run(options)) }
+})
+
+const awaitObserving = awaitEvent(({ _tag }) => _tag === "Waiting")
+
+/** A trial that hangs must not hang the tests, and none may outlive the environment it runs in. */
+const bounded = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(Effect.scoped(effect), "15 seconds")
+
+describe("Trial, with real processes", () => {
+  it.live("ends when the lead posts DONE:, leaves nothing alive and its logs on disk", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { fiber, options } = yield* start()
+      yield* awaitObserving
+      assert.strictEqual((yield* processesWith("/bin/sh /opt/buzz/bin/buzz-acp")).length, 3)
+      yield* leadSays("DONE: nothing was done")
+      const result = yield* Fiber.join(fiber)
+      assert.strictEqual(result.outcome, "done")
+      assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
+      assert.deepStrictEqual(result.summary.warnings, [])
+      assert.deepStrictEqual(result.summary.sweep, { survivors: [], spared: [] })
+      assert.deepStrictEqual(yield* readSummary(options.directory), result.summary)
+      const log = yield* fs.readFileString(`${options.directory}/worker-2.stdout.log`)
+      assert.match(log, /connected to relay at ws:\/\/127\.0\.0\.1:\d+ as \[redacted\]\n/)
+      assert.match(log, /subscribed to channel/)
+      assert.match(log, /shutting down\n$/)
+      const stderr = yield* fs.readFileString(`${options.directory}/lead-1.stderr.log`)
+      assert.match(stderr, /^agent of test-model in \/app$/m)
+    }).pipe(bounded, Effect.provide(realTrialLayer))
+  )
+
+  it.live("leaves no secret of the trial in any file", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { fiber, options } = yield* start()
+      const handle = yield* Deferred.await(yield* ProvisionedHandle)
+      yield* awaitObserving
+      yield* leadSays("DONE: nothing was done")
+      const { summary } = yield* Fiber.join(fiber)
+      const secrets = [handle.user, ...handle.credentials].map(({ identity }) => Redacted.value(identity.secretKey))
+      assert.isAbove(summary.files.length, 8)
+      for (const file of [...summary.files, "summary.json"]) {
+        const text = yield* fs.readFileString(`${options.directory}/${file}`)
+        for (const secret of secrets) assert.notInclude(text, secret, file)
+      }
+    }).pipe(bounded, Effect.provide(realTrialLayer))
+  )
+
+  it.live("archives its channel and keeps the transcript", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { fiber, options } = yield* start()
+      const handle = yield* Deferred.await(yield* ProvisionedHandle)
+      yield* awaitObserving
+      yield* leadSays("DONE: nothing was done")
+      yield* Fiber.join(fiber)
+      const transcript = JSON.parse(yield* fs.readFileString(`${options.directory}/transcript.json`))
+      assert.deepInclude(transcript, { channel_id: handle.channelId, message_count: 2, truncated: false })
+      assert.deepStrictEqual(
+        transcript.messages.map((message: Record<string, unknown>) => [message["author"], message["content"]]),
+        [
+          ["user", "@lead-1 do nothing"],
+          ["lead-1", "DONE: nothing was done"]
+        ]
+      )
+      const client = yield* BuzzClient
+      const actor = { relayUrl: handle.relayUrl, identity: handle.user.identity }
+      const late = yield* Effect.result(client.send(actor, { channelId: handle.channelId, content: "too late" }))
+      assert.strictEqual(late._tag, "Failure")
+    }).pipe(bounded, Effect.provide(realTrialLayer))
+  )
+
+  it.live("is timed out by the budget, and agents that ignore TERM are ended all the same", () =>
+    Effect.gen(function* () {
+      yield* inside("touch /app/stubborn")
+      const condition = conditionWith({ roster: [{ id: "lead" }], trial_budget: { timeout_seconds: 1 } })
+      const { fiber } = yield* start({ condition })
+      const result = yield* Fiber.join(fiber)
+      assert.strictEqual(result.outcome, "timed-out")
+      assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
+    }).pipe(bounded, Effect.provide(realTrialLayer))
+  )
+
+  for (const phase of ["install", "launch", "ready", "observe"] as const) {
+    it.live(`is interrupted during ${phase}: everything is ended and the summary written before that goes on`, () =>
+      Effect.gen(function* () {
+        const { fiber, options } = yield* start()
+        yield* awaitPhase(phase)
+        yield* Fiber.interrupt(fiber)
+        assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+        assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
+        const summary = yield* readSummary(options.directory)
+        assert.deepInclude(summary, { outcome: "interrupted", error: null })
+      }).pipe(bounded, Effect.provide(realTrialLayer))
+    )
+  }
+
+  it.live("fails when the agents die, with how and with what they last said", () =>
+    Effect.gen(function* () {
+      const { fiber, options } = yield* start()
+      yield* awaitObserving
+      yield* inside("kill -USR1 $(cat /opt/buzz/logs/worker-1.pid)")
+      const error = yield* Effect.flip(Fiber.join(fiber))
+      assert.strictEqual(error.reason._tag, "AgentsDied")
+      assert.match(error.message, /worker-1 \(exited with code 101.*thread main panicked/)
+      assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
+      assert.deepInclude((yield* readSummary(options.directory)).error, { phase: "observe", reason: "AgentsDied" })
+    }).pipe(bounded, Effect.provide(realTrialLayer))
+  )
+
+  it.live("spares a service that the task asked for, and lists it", () =>
+    Effect.gen(function* () {
+      yield* inside("touch /app/service")
+      const { fiber } = yield* start()
+      yield* awaitObserving
+      yield* leadSays("DONE: it runs")
+      const { summary } = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        summary.sweep?.spared.map(({ command }) => command),
+        ["sleep 300", "sleep 300", "sleep 300"]
+      )
+      assert.strictEqual((yield* processesWith("sleep 300")).length, 3)
+    }).pipe(bounded, Effect.provide(realTrialLayer))
+  )
+
+  it.live("ends such a service as well when asked to sweep all", () =>
+    Effect.gen(function* () {
+      yield* inside("touch /app/service")
+      const { fiber } = yield* start({ sweep: "all" })
+      yield* awaitObserving
+      yield* leadSays("DONE: it ran")
+      const { summary } = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(summary.sweep, { survivors: [], spared: [] })
+      assert.deepStrictEqual(yield* processesWith("sleep 300"), [])
+    }).pipe(bounded, Effect.provide(realTrialLayer))
+  )
+
+  it.live("starts the forwarder before the agents and ends it after them", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { fiber, options } = yield* start({ relayGateway: "127.0.0.1:9" })
+      yield* awaitObserving
+      assert.strictEqual((yield* processesWith("sleep 500")).length, 1)
+      yield* leadSays("DONE: nothing was done")
+      const { summary } = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(summary.sweep, { survivors: [], spared: [] })
+      assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
+      const log = yield* fs.readFileString(`${options.directory}/relay-forwarder.stdout.log`)
+      assert.match(log, /^forwarding 127\.0\.0\.1:\d+ -> 127\.0\.0\.1:9\n$/)
+    }).pipe(bounded, Effect.provide(realTrialLayer))
+  )
+})
