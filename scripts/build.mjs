@@ -18,5 +18,5 @@ for (const name of readdirSync(new URL("../packages", import.meta.url))) {
   rmSync(new URL(`../packages/${name}/dist`, import.meta.url), { recursive: true, force: true })
 }
 run("tsc", ["-b", "--force"])
-run("node", ["packages/reference-stack/scripts/build.mjs", "--out", "packages/reference-stack/dist/programs"])
+run("node", ["packages/reference-stack/scripts/build.mjs", "--dist"])
 console.log("built packages/*/dist")

@@ -8,14 +8,32 @@ import { fileURLToPath } from "node:url"
 const root = fileURLToPath(new URL("..", import.meta.url))
 const declared = /^export (?:declare )?(?:abstract )?(?:const|function|class|interface|type|enum|namespace) (\w+)/
 
-/** Declarations of a package that its export map lets a user import. */
-const publicDeclarations = (directory) =>
-  readdirSync(directory, { recursive: true })
-    .filter((file) => file.endsWith(".d.ts"))
-    // A declaration whose source is gone stays in dist until the next clean build.
-    .filter((file) => existsSync(join(directory, "..", "src", file.replace(/\.d\.ts$/, ".ts"))))
-    .filter((file) => !file.startsWith("internal/") && !file.includes("/internal/") && !/(^|\/)bin[./]/.test(file))
-    .map((file) => join(directory, file))
+/** Whether the published export map lets a user import a declaration, given as a path below `dist/`. */
+const isPublic = (exported) => {
+  const targets = Object.values(exported).flatMap((target) => (typeof target?.types === "string" ? [target.types] : []))
+  const closed = Object.keys(exported).filter((key) => exported[key] === null)
+  return (file) => {
+    const subpath = `./${file.replace(/\.d\.ts$/, "")}`
+    if (closed.some((key) => (key.endsWith("*") ? subpath.startsWith(key.slice(0, -1)) : subpath === key))) return false
+    return targets.some((target) => {
+      const [before, after] = target.replace("./dist/", "").split("*")
+      return after === undefined ? file === before : file.startsWith(before) && file.endsWith(after)
+    })
+  }
+}
+
+/** The declarations that a user's editor sees. */
+const publicDeclarations = (directory) => {
+  const { publishConfig } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"))
+  const open = isPublic(publishConfig.exports)
+  return (
+    readdirSync(join(directory, "dist"), { recursive: true })
+      .filter((file) => file.endsWith(".d.ts") && open(file))
+      // A declaration whose source is gone stays in dist until the next clean build.
+      .filter((file) => existsSync(join(directory, "src", file.replace(/\.d\.ts$/, ".ts"))))
+      .map((file) => join(directory, "dist", file))
+  )
+}
 
 /** Names that a file exports without a docstring on any of their declarations (a schema and its type share a name). */
 const undocumented = (text) => {
@@ -46,7 +64,7 @@ for (const name of readdirSync(join(root, "packages")).sort()) {
     console.error(`packages/${name}/dist is missing: run "npm run check -- types" first`)
     process.exit(1)
   }
-  for (const file of publicDeclarations(dist)) {
+  for (const file of publicDeclarations(join(root, "packages", name))) {
     count++
     for (const missed of undocumented(readFileSync(file, "utf8"))) missing.push(`${relative(root, file)}: ${missed}`)
   }
