@@ -45,5 +45,12 @@ const build = Effect.fnUntraced(function* (node: string, script: string) {
     .string(ChildProcess.make(node, [script], { stdin: "ignore" }), { includeStderr: true })
     .pipe(Effect.mapError((cause) => new ReferenceStackUnavailable({ detail: cause.message })))
   const directory = printed.trimEnd().split("\n").at(-1) ?? ""
-  return directory.startsWith("/") ? directory : yield* new ReferenceStackUnavailable({ detail: printed })
+  return directory.startsWith("/") ? directory : yield* new ReferenceStackUnavailable({ detail: words(printed) })
 })
+
+/** What a script printed, without the frames of a stack trace and what stands below them. */
+const words = (printed: string): string => {
+  const lines = printed.split("\n")
+  const frames = lines.findIndex((line) => /^\s+at /.test(line))
+  return (frames === -1 ? lines : lines.slice(0, frames)).join("\n").trim()
+}

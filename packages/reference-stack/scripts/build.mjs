@@ -123,7 +123,12 @@ const cached = async () => {
     prune(cache, destination)
   }
   const now = new Date()
-  utimesSync(destination, now, now)
+  try {
+    utimesSync(destination, now, now)
+  } catch (error) {
+    // A cache that another user made is theirs to keep.
+    if (error.code !== "EPERM" && error.code !== "EROFS") throw error
+  }
   return destination
 }
 
