@@ -2,10 +2,14 @@ import { conditionWith, PROMPT_TEXT } from "@buzz-orchestra/manifest/testing/Tes
 import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
 import type { EnvironmentVariables } from "@buzz-orchestra/runtime/EnvironmentService"
 import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
+import * as RelayForwarder from "@buzz-orchestra/runtime/RelayForwarder"
+import { FORWARDER } from "@buzz-orchestra/runtime/StackFiles"
 import { type Recorded, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Redacted } from "effect"
+import { Duration, Effect, Fiber, FileSystem, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { openSupervision, supervisionLayer } from "./support/supervision.ts"
 import { CHANNEL, LEAD, runToDone, trialLayer } from "./support/trial.ts"
 
 const { bin, caBundle, prompts } = DEFAULT_LAYOUT
@@ -90,6 +94,36 @@ describe("an agent of a trial", () => {
       const programs = yield* TestStack.use(({ programs }) => programs)
       assert.sameMembers([...programs.keys()], ["lead-1", "worker-1"])
     }).pipe(Effect.provide(trialLayer()))
+  )
+})
+
+describe("a forwarder whose port stays held", () => {
+  const BUSY = "Error: Os { code: 98, kind: AddrInUse }"
+
+  it.effect("fails with what it last said", () =>
+    Effect.gen(function* () {
+      const { supervision } = yield* openSupervision
+      const failing = TestStack.use((stack) => stack.failNext(FORWARDER, 1, BUSY))
+      const stack = { layout: DEFAULT_LAYOUT, digests: { [FORWARDER]: "0".repeat(64) }, architecture: "x86_64" }
+      const readyWithin = Duration.seconds(60)
+      yield* failing
+      const starting = RelayForwarder.start({
+        supervision,
+        stack,
+        relayUrl: "ws://localhost:3600",
+        gateway: "gateway:3600",
+        readyWithin
+      })
+      const fiber = yield* Effect.forkScoped(Effect.flip(starting))
+      for (let attempt = 1; attempt < RelayForwarder.BIND_ATTEMPTS; attempt++) {
+        yield* TestClock.adjust("1 milli")
+        yield* failing
+        yield* TestClock.adjust(Duration.seconds(attempt))
+      }
+      const error = yield* Fiber.join(fiber)
+      assert.strictEqual(error._tag, "ForwarderPortBusy")
+      assert.deepStrictEqual("lastLines" in error ? error.lastLines : [], [BUSY])
+    }).pipe(Effect.provide(supervisionLayer()))
   )
 })
 
