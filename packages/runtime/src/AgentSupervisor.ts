@@ -53,6 +53,7 @@ export interface RunningProgram {
 /** What ends a trial from the side of the stack: a death, or an environment that is gone. */
 export type StackFailure = AgentsDied | ForwarderDied | EnvironmentError
 
+/** What a supervision is opened with. */
 export interface SupervisionOptions {
   readonly layout: Layout
   /** The agents' channel: a subscription to another one makes nobody ready. */
@@ -98,6 +99,7 @@ export interface Supervision {
   readonly started: Effect.Effect<ReadonlyMap<string, { readonly pid: number; readonly startTime: string | undefined }>>
 }
 
+/** Launches the programs of one trial and follows them through one watch. */
 export class AgentSupervisor extends Context.Service<
   AgentSupervisor,
   {

@@ -28,6 +28,7 @@ const ANNOUNCED_END_DEADLINE = Duration.seconds(1)
 
 type Needs = EnvironmentService | TrialEvents
 
+/** The supervisor of whatever environment the layer is given. */
 export const layer: Layer.Layer<AgentSupervisor, never, Needs> = Layer.effect(
   AgentSupervisor,
   Effect.gen(function* () {

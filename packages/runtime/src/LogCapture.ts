@@ -7,6 +7,7 @@ import * as latin1 from "./internal/latin1.ts"
 import * as Redaction from "./Redaction.ts"
 import type { WatchEvent } from "./WatchEvent.ts"
 
+/** The logs of one trial as they are written here. The scope it was opened in closes the files. */
 export interface LogCapture {
   /** Takes new bytes of a log; other events mean nothing here. Trouble with the disk is a warning, never a failure. */
   write(event: WatchEvent): Effect.Effect<void>
@@ -16,6 +17,7 @@ export interface LogCapture {
   readonly received: Effect.Effect<ReadonlyMap<string, number>>
 }
 
+/** Where the logs go and what is done with them on the way. */
 export interface LogCaptureOptions {
   /** Where a log of this name lies on this machine. */
   readonly at: (name: string) => string

@@ -6,6 +6,7 @@
 /** The only condition whose output is known. */
 export const M1_CONDITION = "M1-hello-world"
 
+/** A file that must be there after the trial, and what must be in it. */
 export interface OutputProbe {
   /** Absolute path inside the environment. */
   readonly path: string

@@ -24,6 +24,7 @@ export const BIND_ATTEMPTS = 6
 /** Attempt n is followed by n times this long. */
 const BIND_PAUSE = Duration.seconds(1)
 
+/** What a forwarder is started with. */
 export interface ForwarderOptions {
   readonly supervision: Pick<Supervision, "start">
   readonly stack: InstalledStack

@@ -3,6 +3,7 @@
  */
 import { Effect, FileSystem, Path } from "effect"
 
+/** Where each program of a stack is on this machine. */
 export interface StackFiles {
   /** Program name to path on this machine. `REQUIRED_PROGRAMS` are always needed; others are installed beside them. */
   readonly programs: Readonly<Record<string, string>>

@@ -16,6 +16,7 @@ export interface InstalledStack {
   readonly architecture: string
 }
 
+/** Puts a stack into the environment of its layer. */
 export class StackInstaller extends Context.Service<
   StackInstaller,
   {

@@ -34,6 +34,7 @@ interface Program {
 
 type Digests = Readonly<Record<string, string>>
 
+/** The installer of whatever environment the layer is given. */
 export const layer: Layer.Layer<StackInstaller, never, EnvironmentService | FileSystem.FileSystem | Path.Path> =
   Layer.effect(
     StackInstaller,

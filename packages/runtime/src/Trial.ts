@@ -10,6 +10,7 @@ import type { Outcome } from "./TrialEvent.ts"
 import type { TrialOptions } from "./TrialOptions.ts"
 import type { TrialSummary } from "./TrialSummary.ts"
 
+/** What became of a trial that ended with an outcome. */
 export interface TrialResult {
   readonly outcome: Outcome
   /** The orchestrator's finishing message; `undefined` unless the outcome is `done`. */
@@ -20,6 +21,7 @@ export interface TrialResult {
   readonly directory: string
 }
 
+/** Runs whole trials, one at a time, in the environment of its layer. */
 export class Trial extends Context.Service<
   Trial,
   {

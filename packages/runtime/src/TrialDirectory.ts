@@ -4,6 +4,7 @@
  */
 import { Effect, FileSystem, Path, type PlatformError } from "effect"
 
+/** An opened trial directory. Names are file names below it. */
 export interface TrialDirectory {
   /** Absolute path. */
   readonly path: string

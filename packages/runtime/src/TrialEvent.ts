@@ -18,6 +18,7 @@ export const PHASES = [
   "sweep",
   "collect"
 ] as const
+/** One phase of a trial. */
 export type Phase = (typeof PHASES)[number]
 
 /** How the observation ended. Absent when the launch failed: the error stands there. */
@@ -29,6 +30,7 @@ export const OUTCOMES = [
   "over-budget",
   "interrupted"
 ] as const
+/** How the observation of a trial ended. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 /** An agent as a person sees it. */

@@ -11,6 +11,7 @@ import type { TrialEvent, TrialHappening } from "./TrialEvent.ts"
  */
 export const KEPT_EVENTS = 16_384
 
+/** Where a trial says what happens, and where others hear it. */
 export class TrialEvents extends Context.Service<
   TrialEvents,
   {

@@ -34,6 +34,7 @@ type Needs =
   | TrialProvisioner
   | TrialRuntime
 
+/** Whole trials over the services that the layer is given. */
 export const layer: Layer.Layer<Trial, never, Needs> = Layer.effect(
   Trial,
   Effect.gen(function* () {

@@ -7,6 +7,7 @@ import type { Identity } from "@buzz-orchestra/relay/Identity"
 import { Duration, type Redacted } from "effect"
 import type { StackFiles } from "./StackFiles.ts"
 
+/** What one trial is run with. */
 export interface TrialOptions {
   readonly condition: Condition
   /** Directory that the manifest's artifact paths are relative to. */
@@ -48,8 +49,10 @@ export interface TrialOptions {
   readonly operatorRustLog?: string
 }
 
+/** How long agents may take to be ready unless the options say otherwise. */
 export const DEFAULT_READINESS_TIMEOUT = Duration.seconds(60)
 
+/** How long owed usage is waited for unless the options say otherwise. */
 export const DEFAULT_SETTLE_TIMEOUT = Duration.seconds(60)
 
 /** Unbounded: the trial's own clock is the limit. */

@@ -28,6 +28,7 @@ export interface TrialFacts {
   readonly sweep?: { readonly survivors: ReadonlyArray<SweptProcess>; readonly spared: ReadonlyArray<SweptProcess> }
 }
 
+/** The growing record of one trial. */
 export interface TrialRecord {
   readonly facts: Effect.Effect<TrialFacts>
   /** Adds what became known. */

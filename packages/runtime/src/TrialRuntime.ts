@@ -29,6 +29,7 @@ export interface TrialEnd {
   readonly completion: NostrEvent | undefined
 }
 
+/** Runs trials whose identities and channel exist; `Trial` puts provisioning around it. */
 export class TrialRuntime extends Context.Service<
   TrialRuntime,
   {

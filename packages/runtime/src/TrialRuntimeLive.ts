@@ -30,6 +30,7 @@ type Needs =
   | RelayObserver
   | StackInstaller
 
+/** The runtime over the services that the layer is given. */
 export const layer: Layer.Layer<TrialRuntime, never, Needs> = Layer.effect(
   TrialRuntime,
   Effect.gen(function* () {

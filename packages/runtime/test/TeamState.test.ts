@@ -21,6 +21,9 @@ const START: AgentSignal = { _tag: "TurnStarted", label: `channel ${CHANNEL}` }
 const END: AgentSignal = { _tag: "TurnEnded", label: `channel ${CHANNEL}`, stop: "end_turn" }
 const SUBSCRIBED: AgentSignal = { _tag: "Subscribed", channelId: CHANNEL }
 
+const refusal = (...signals: ReadonlyArray<AgentSignal>) =>
+  heard(team, "lead-1", ...signals).agents.get("lead-1")?.refusal
+
 describe("TeamState", () => {
   it("keeps the agents in the order of launch", () => {
     assert.deepStrictEqual([...TeamState.states(team).keys()], ["lead-1", "worker-1"])
@@ -42,8 +45,6 @@ describe("TeamState", () => {
   it("keeps the first refusal of the trial's channel only", () => {
     const other: AgentSignal = { _tag: "SubscribeFailed", channelId: "other", detail: "x" }
     const failed: AgentSignal = { _tag: "SubscribeFailed", channelId: CHANNEL, detail: "restricted" }
-    const refusal = (...signals: ReadonlyArray<AgentSignal>) =>
-      heard(team, "lead-1", ...signals).agents.get("lead-1")?.refusal
     assert.isUndefined(refusal(other))
     assert.strictEqual(refusal(other, failed), `failed to subscribe to channel ${CHANNEL}: restricted`)
     assert.strictEqual(refusal({ _tag: "NoSubscriptions", detail: "none" }, failed), "none")

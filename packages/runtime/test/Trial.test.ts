@@ -248,20 +248,20 @@ describe("Trial.run", () => {
   )
 })
 
-describe("Trial.run, the output of M1-hello-world", () => {
-  const m1 = (condition: string) => ({
-    condition: conditionWith({ condition, roster: [{ id: "lead" }, { id: "worker" }] })
-  })
-  const withOutput = (stdout: string, exitCode = 0) => ({
-    environment: {
-      answers: [(command: string) => (command.includes("hello.txt") ? exited(exitCode, { stdout }) : undefined)]
-    }
-  })
-  const probes = Effect.map(
-    RecordingEnvironment.use(({ commands }) => commands),
-    (commands) => commands.filter(({ command }) => command.includes("hello.txt"))
-  )
+const m1 = (condition: string) => ({
+  condition: conditionWith({ condition, roster: [{ id: "lead" }, { id: "worker" }] })
+})
+const withOutput = (stdout: string, exitCode = 0) => ({
+  environment: {
+    answers: [(command: string) => (command.includes("hello.txt") ? exited(exitCode, { stdout }) : undefined)]
+  }
+})
+const probes = Effect.map(
+  RecordingEnvironment.use(({ commands }) => commands),
+  (commands) => commands.filter(({ command }) => command.includes("hello.txt"))
+)
 
+describe("Trial.run, the output of M1-hello-world", () => {
   it.effect("is checked as the grader checks it", () =>
     Effect.gen(function* () {
       const { result } = yield* runToDone(m1("M1-hello-world"))

@@ -99,7 +99,7 @@ export const observeTrial = Effect.fnUntraced(function* (
       }
       if (decision.readChannel) yield* Queue.offer(toRead, undefined)
       const wait = decision.recheckAtMillis - (yield* Clock.currentTimeMillis)
-      yield* Effect.raceFirst(Queue.take(changed), Effect.sleep(Math.max(0, wait)))
+      yield* Effect.timeoutOption(Queue.take(changed), Math.max(0, wait))
     }
   })
 

@@ -19,11 +19,13 @@ export interface TestProgram {
   readonly command: string
 }
 
+/** How the programs behave from their start. */
 export interface TestStackOptions {
   /** Whether agents say at once that they are subscribed, and the forwarder that it forwards. Default true. */
   readonly ready?: boolean
 }
 
+/** The test's side of the stack. */
 export class TestStack extends Context.Service<
   TestStack,
   {
@@ -103,11 +105,6 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
     yield* change(name, (body) => ({ ...body, status, program: { ...body.program, alive: false } }))
     yield* environment.pushWatch({ _tag: "ProcessDied", name, pid: body.program.pid })
   })
-
-  const channelOf = (env: ExecOptions["env"]) => {
-    const channel = env?.["BUZZ_ACP_CHANNELS"]
-    return Redacted.isRedacted(channel) ? Redacted.value(channel) : (channel ?? "")
-  }
 
   const launch = Effect.fnUntraced(function* (name: string, command: string, { env }: ExecOptions) {
     const pid = yield* Ref.getAndUpdate(pids, (n) => n + 1)
@@ -189,6 +186,11 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
   })
 })
 
+const channelOf = (env: ExecOptions["env"]): string => {
+  const channel = env?.["BUZZ_ACP_CHANNELS"]
+  return Redacted.isRedacted(channel) ? Redacted.value(channel) : (channel ?? "")
+}
+
 /** The program that a launching command starts, if it is one. Its text is quoted twice: a shell starts a shell. */
 const launchOf = (command: string): { readonly name: string; readonly command: string } | undefined => {
   const once = command.replaceAll("'\\''", "'")
@@ -196,10 +198,11 @@ const launchOf = (command: string): { readonly name: string; readonly command: s
   return started === undefined || name === undefined ? undefined : { name, command: started }
 }
 
+const executable = ({ command }: TestProgram): string => /^'([^']*)'/.exec(command)?.[1] ?? "?"
+
 /** What a sweep sees: each program is a child of PID 1 that runs from where it was launched. */
 const snapshot = (marker: string, bodies: ReadonlyArray<Body>): string => {
   const alive = bodies.flatMap(({ program }) => (program.alive ? [program] : []))
-  const executable = ({ command }: TestProgram) => /^'([^']*)'/.exec(command)?.[1] ?? "?"
   return [
     `${marker}shell\n9`,
     `${marker}bin\n`,

@@ -18,6 +18,7 @@ import * as TrialServices from "../TrialServices.ts"
 import { RecordingEnvironment, type RecordingOptions } from "./RecordingEnvironment.ts"
 import { TestStack, type TestStackOptions } from "./TestStack.ts"
 
+/** How the doubles around a trial behave. */
 export interface TestTrialLayerOptions {
   readonly environment?: RecordingOptions
   readonly stack?: TestStackOptions
