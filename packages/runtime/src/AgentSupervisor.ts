@@ -91,7 +91,7 @@ export interface Supervision {
     event: NostrEvent,
     agents: ReadonlyArray<{ readonly agentId: string; readonly pubkey: string }>
   ): Effect.Effect<void>
-  /** From now on ends are expected: they are recorded, and nobody fails for them. */
+  /** From now on programs are ended on purpose: nobody fails for it, and what is known of them stays as it is. */
   readonly expectEnds: Effect.Effect<void>
   /** Returns once so many bytes of each of these logs have gone through `onWatchEvent`; fails when the watch is gone. */
   handled(sizes: ReadonlyMap<string, number>): Effect.Effect<void, EnvironmentError>

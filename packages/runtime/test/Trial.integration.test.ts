@@ -121,7 +121,7 @@ describe("Trial, with real processes", () => {
       yield* inside("kill -USR1 $(cat /opt/buzz/logs/worker-1.pid)")
       const error = yield* Effect.flip(Fiber.join(fiber))
       assert.strictEqual(error.reason._tag, "AgentsDied")
-      assert.match(error.message, /worker-1 \(exited with code 101.*thread main panicked/)
+      assert.match(error.message, /worker-1 \(its process ended, exit code 101; .*thread main panicked/)
       assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
       assert.deepInclude((yield* readSummary(options.directory)).error, { phase: "observe", reason: "AgentsDied" })
     }).pipe(bounded, Effect.provide(realTrialLayer))

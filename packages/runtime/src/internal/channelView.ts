@@ -1,7 +1,8 @@
 /**
  * The trial's channel as the harness saw it: messages in order of first sight, with the names of their authors.
  */
-import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
+import * as EventKind from "@buzz-orchestra/relay/EventKind"
+import { type NostrEvent, tagValues } from "@buzz-orchestra/relay/NostrEvent"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { Clock, Effect, Ref } from "effect"
 import type { Supervision } from "../AgentSupervisor.ts"
@@ -9,9 +10,9 @@ import type { TrialRecord } from "../TrialRecord.ts"
 
 /** What was seen so far. */
 export interface ChannelSeen {
-  /** In order of first sight, each once. */
+  /** Messages, their edits and deletions, in order of first sight, each once. */
   readonly events: ReadonlyArray<NostrEvent>
-  /** When the newest was first seen, milliseconds since the epoch. */
+  /** When the newest message was first seen, milliseconds since the epoch. */
   readonly lastMillis: number
 }
 
@@ -47,10 +48,17 @@ export const make = Effect.fnUntraced(function* (options: {
   const ref = yield* Ref.make<ChannelSeen>({ events: [], lastMillis: yield* Clock.currentTimeMillis })
 
   const see = Effect.fnUntraced(function* (event: NostrEvent) {
-    if (ids.has(event.id)) return
+    // Agents take back their own reactions with the same kind of event as messages.
+    const isForeign = event.kind === EventKind.Deletion && !tagValues(event, "e").some((id) => ids.has(id))
+    if (ids.has(event.id) || isForeign) return
     ids.add(event.id)
+    const isMessage = event.kind === EventKind.Message || event.kind === EventKind.MessageV2
     const now = yield* Clock.currentTimeMillis
-    yield* Ref.update(ref, ({ events }) => ({ events: [...events, event], lastMillis: now }))
+    yield* Ref.update(ref, ({ events, lastMillis }) => ({
+      events: [...events, event],
+      lastMillis: isMessage ? now : lastMillis
+    }))
+    if (!isMessage) return
     yield* supervision.noticed(event, agents)
     const author = names.get(event.pubkey)?.name ?? stranger(event.pubkey)
     yield* record.publish({ _tag: "MessageSeen", author, event })

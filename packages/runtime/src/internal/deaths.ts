@@ -32,12 +32,12 @@ export const reasonOf = (
 const deathOf = (team: TeamState, name: string, lastLines: ReadonlyArray<string>, nowMillis: number): AgentDeath => {
   const end = team.ended.get(name)
   const state = team.agents.get(name)?.state
-  const said = state?._tag === "Dead" ? state.detail : "its process is gone"
+  const said = state?._tag === "Dead" ? state.detail : undefined
   return {
     agentId: name,
     pid: end?.pid,
     // Agents that lose all their processes say so and then exit with code 0; their word says more than the code.
-    detail: said,
+    detail: said === undefined || said === end?.detail ? "its process ended" : said,
     exitCode: end?.exitCode,
     signal: end?.signal,
     at: end?.at ?? state?.sinceMillis ?? nowMillis,

@@ -166,11 +166,14 @@ const observe = Effect.fnUntraced(function* (
 /** Characters of a wrong output that an error shows. */
 const SHOWN_OUTPUT = 200
 
-/** Only where the team itself says that it is finished, and only for the condition whose output is known. */
+/** Outcomes of a team that finished, as far as it goes. */
+const FINISHED: ReadonlySet<string> = new Set(["done", "stopped-without-done"])
+
+/** Only where the team finished, and only for the condition whose output is known. */
 const verifyOutput = Effect.fnUntraced(function* ({ run }: Phases, { outcome }: Ended) {
   const { exec, facts } = yield* EnvironmentService
   const probe = outputProbe(run.trial.options.condition.manifest.condition, facts.workDirectory)
-  if (probe === undefined || outcome === "timed-out") return
+  if (probe === undefined || !FINISHED.has(outcome)) return
   const path = quote(probe.path)
   const check = Effect.gen(function* () {
     const { exitCode, stdout } = yield* exec(`[ -f ${path} ] && cat ${path}`)

@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly team: TeamKeeper
   readonly watch: StackWatch
   readonly redact: (text: string) => string
-  /** Whether programs are being ended on purpose; how each of them ends is then nobody's question. */
+  /** Whether programs are being ended on purpose; how each of them ended is then nobody's question. */
   readonly expecting: Effect.Effect<boolean>
 }): Effect.fn.Return<Starter, never, EnvironmentService> {
   const { exec } = yield* EnvironmentService
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const at = yield* Clock.currentTimeMillis
     const current = (yield* Ref.get(running)).get(name)?.pid
     if (current !== undefined && current !== pid) return
-    if (yield* options.expecting) return yield* team.ended(name, { pid, at, ...ENDED_ON_PURPOSE })
+    if (yield* options.expecting) return
     const told = yield* exec(exitScript(logs, name)).pipe(
       Effect.map(({ stdout }) => stdout),
       // An environment that is gone tells nothing; that it is gone is told by the watch.
@@ -134,8 +134,6 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return { start, end, conclude, lastLines, started: Ref.get(running) }
 })
-
-const ENDED_ON_PURPOSE = { exitCode: undefined, signal: undefined, detail: "ended on purpose" }
 
 type Failure = Pick<Refusal, "why" | "detail"> & { readonly exitCode?: number | undefined }
 
