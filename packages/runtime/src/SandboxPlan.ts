@@ -175,17 +175,17 @@ export const unshareScript = (plan: SandboxPlan, init: string): string => `set -
 read -r pid _ </proc/self/stat
 echo "pid $pid"
 root=${SCAFFOLD}
-mount -t tmpfs -o mode=755,nodev sandbox $root
+mount -n -t tmpfs -o mode=755,nodev sandbox $root
 cd $root
 mkdir proc dev sys
 ${plan.entries.map(entryScript).join("\n")}
 ${readOnlyScript(plan)}
 ${DEVICES_SCRIPT}
-mount -t proc -o nosuid,nodev,noexec proc proc
+mount -n -t proc -o nosuid,nodev,noexec proc proc
 mkdir .host
 pivot_root . .host
 cd /
-umount -l /.host
+umount -n -l /.host
 rmdir /.host
 exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs -- setsid sh -c ${quote(init)}
 `
@@ -202,7 +202,7 @@ const entryScript = (entry: RootEntry): string => {
       return `ln -s -- ${quote(entry.to)} ${path}`
     case "Bind": {
       const point = entry.isFile ? `[ -e ${path} ] || : >${path}` : `[ -d ${path} ] || mkdir -- ${path}`
-      return `${point}; mount --rbind -- ${quote(entry.source)} ${path}`
+      return `${point}; mount -n --rbind -- ${quote(entry.source)} ${path}`
     }
   }
 }
@@ -221,18 +221,18 @@ const readOnlyScript = (plan: SandboxPlan): string => {
   keep=nodev
   case ,$flags, in *,nosuid,*) keep=$keep,nosuid ;; esac
   case ,$flags, in *,noexec,*) keep=$keep,noexec ;; esac
-  mount -o remount,bind,ro,$keep "$at"
+  mount -n -o remount,bind,ro,$keep "$at"
 done </proc/self/mountinfo`
 }
 
-const DEVICES_SCRIPT = `mount -t tmpfs -o mode=755,nosuid,noexec devices dev
+const DEVICES_SCRIPT = `mount -n -t tmpfs -o mode=755,nosuid,noexec devices dev
 for name in null zero full random urandom tty; do
   : >dev/$name
-  mount --bind /dev/$name dev/$name
+  mount -n --bind /dev/$name dev/$name
 done
 mkdir dev/pts dev/shm
 chmod 1777 dev/shm
-mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts
+mount -n -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 ln -s fd/0 dev/stdin

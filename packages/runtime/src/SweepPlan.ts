@@ -84,24 +84,37 @@ const isRoot = (root: SweepRoot, process: ProcessRecord): boolean =>
 
 /** Whether the executable, or the script it runs, lies in one of the directories. */
 export const runsFrom = (directories: ReadonlyArray<string>, process: ProcessRecord): boolean =>
-  [process.exe, scriptOf(process.argv)].some(
+  [process.exe, scriptOf(process)].some(
     (path) => path !== undefined && directories.some((directory) => normalize(path).startsWith(`${directory}/`))
   )
+
+/** Programs that run a file named in their arguments; `tail -f` of one of our programs is none of ours. */
+const INTERPRETER =
+  /^(sh|bash|dash|ash|ksh|mksh|zsh|node|nodejs|bun|deno|(python|pypy|perl|ruby|php|lua|tclsh)[0-9.]*)$/
 
 /** Options after which an interpreter runs no file. */
 const INLINE = /^(-[A-Za-z]*[ce]|--eval|-p|--print|-m)$/
 
 /**
- * The script among an interpreter's arguments: the first that is no option. A path that stands anywhere else, of a program
- * that reads or lists our files, makes nothing ours.
+ * The script that an interpreter runs: the first of its arguments that is no option. One given relative to a directory cannot be
+ * placed.
  */
-export const scriptOf = (argv: ReadonlyArray<string>): string | undefined => {
+export const scriptOf = ({ argv, exe }: Pick<ProcessRecord, "argv" | "exe">): string | undefined => {
+  if (!INTERPRETER.test(programOf(exe, argv[0] ?? ""))) return undefined
   for (const argument of argv.slice(1)) {
     if (INLINE.test(argument)) return undefined
     if (!argument.startsWith("-")) return argument.startsWith("/") ? argument : undefined
   }
   return undefined
 }
+
+/** All of busybox's programs are one executable; the name a process was called by tells which it is. */
+const programOf = (exe: string | undefined, calledBy: string): string => {
+  const name = baseName(exe ?? calledBy)
+  return name === "busybox" ? baseName(calledBy) : name
+}
+
+const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
 const normalize = (path: string): string => {
   const parts: Array<string> = []

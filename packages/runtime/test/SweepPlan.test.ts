@@ -132,7 +132,8 @@ describe("runsFrom", () => {
   })
 
   it("does not take a mention of bin for a program in it", () => {
-    assert.isFalse(runs(["ls", "-l", "/tmp", `${BIN}/buzz`], "/usr/bin/ls"))
+    assert.isFalse(runs(["tail", "-f", `${BIN}/buzz`], "/usr/bin/tail"))
+    assert.isFalse(runs(["cat", `${BIN}/buzz`], "/usr/bin/busybox"))
     assert.isFalse(runs(["sh", "-c", `grep x ${BIN}/buzz`, `${BIN}/buzz`], "/usr/bin/dash"))
     assert.isFalse(runs(["node", "-e", "1", `${BIN}/buzz`]))
     assert.isFalse(runs(["x"], `${BIN}-other/buzz`))
@@ -140,8 +141,14 @@ describe("runsFrom", () => {
     assert.isFalse(runs([], undefined))
   })
 
+  it("knows interpreters by their executable, busybox by what it is called, and others by name only if they must", () => {
+    assert.strictEqual(scriptOf({ exe: "/usr/bin/python3.11", argv: ["anything", "/a"] }), "/a")
+    assert.strictEqual(scriptOf({ exe: "/bin/busybox", argv: ["/bin/sh", "/a"] }), "/a")
+    assert.strictEqual(scriptOf({ exe: undefined, argv: ["node", "--", "/a"] }), "/a")
+    assert.strictEqual(scriptOf({ exe: "/usr/bin/cat", argv: ["sh", "/a"] }), undefined)
+  })
+
   it("does not guess where a relative script lies", () => {
-    assert.strictEqual(scriptOf(["node", "bin/buzz"]), undefined)
-    assert.strictEqual(scriptOf(["node", "--", "/a"]), "/a")
+    assert.strictEqual(scriptOf({ exe: "/usr/bin/node", argv: ["node", "bin/buzz"] }), undefined)
   })
 })

@@ -94,5 +94,6 @@ export const printBytes = (bytes: Uint8Array): string => {
 const printfByte: ReadonlyArray<string> = Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte)
   if (char === "%") return "%%"
-  return byte >= 0x20 && byte < 0x7f && char !== "'" && char !== "\\" ? char : `\\${byte.toString(8).padStart(3, "0")}`
+  // A dash at the beginning would be an option.
+  return byte >= 0x20 && byte < 0x7f && !"'\\-".includes(char) ? char : `\\${byte.toString(8).padStart(3, "0")}`
 })

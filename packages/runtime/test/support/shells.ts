@@ -1,7 +1,7 @@
 /** The shells that images bring, and a duplex on this machine for each: what a container engine's exec would give. */
 import { CommandNotRun, EnvironmentError } from "@buzz-orchestra/runtime/EnvironmentError"
 import type { OpenProcess } from "@buzz-orchestra/runtime/ByteDuplex"
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { existsSync } from "node:fs"
 import { spawnDuplex } from "../../src/internal/childDuplex.ts"
@@ -47,8 +47,12 @@ export const openHere = (
   }
 }
 
-/** Waits until `holds`, looking every few milliseconds, at most 10 s. */
-export const eventually = <A, E, R>(read: Effect.Effect<A, E, R>, holds: (value: A) => boolean) =>
+/** Waits until `holds`, looking every few milliseconds. */
+export const eventually = <A, E, R>(
+  read: Effect.Effect<A, E, R>,
+  holds: (value: A) => boolean,
+  within: Duration.Input = "10 seconds"
+) =>
   Effect.gen(function* () {
     let value = yield* read
     while (!holds(value)) {
@@ -56,4 +60,4 @@ export const eventually = <A, E, R>(read: Effect.Effect<A, E, R>, holds: (value:
       value = yield* read
     }
     return value
-  }).pipe(Effect.timeout("10 seconds"))
+  }).pipe(Effect.timeout(within))

@@ -1,0 +1,251 @@
+/** What the local sandbox promises beyond the contract of every environment: privacy, and that nothing of it outlives anyone. */
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
+import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
+import { openSandbox } from "@buzz-orchestra/runtime/Sandbox"
+import { planSandbox } from "@buzz-orchestra/runtime/SandboxPlan"
+import { Deferred, Effect, Exit, Fiber, FileSystem, Layer, PlatformError, Random, Scope, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { environmentOver } from "../src/internal/environmentOver.ts"
+import { encode } from "./support/bytes.ts"
+import { isInstalled } from "./support/sandbox.ts"
+import { eventually } from "./support/shells.ts"
+
+const isRoot = process.getuid?.() === 0
+
+const local = (options: LocalEnvironment.LocalEnvironmentOptions) =>
+  Effect.provide(LocalEnvironment.layer(options).pipe(Layer.provideMerge(NodeServices.layer)))
+
+const output = Effect.fnUntraced(function* (command: string) {
+  const environment = yield* EnvironmentService
+  const { exitCode, stderr, stdout } = yield* environment.exec(command)
+  assert.strictEqual(exitCode, 0, stderr)
+  return stdout
+})
+
+/** Pids on this machine of living processes that have this argument. */
+const processesWith = Effect.fnUntraced(function* (argument: string) {
+  const fs = yield* FileSystem.FileSystem
+  const found: Array<string> = []
+  for (const pid of yield* fs.readDirectory("/proc")) {
+    if (!/^[0-9]+$/.test(pid)) continue
+    const text = yield* Effect.orElseSucceed(fs.readFileString(`/proc/${pid}/cmdline`), () => "")
+    if (text.split("\0").includes(argument)) found.push(pid)
+  }
+  return found
+})
+
+/** A harness in a process of its own, once it has said that it is ready; `argv` is put before `node`. */
+const startHarness = Effect.fnUntraced(function* (backend: string, seconds: string, argv: ReadonlyArray<string> = []) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const script = new URL("fixtures/harness.ts", import.meta.url).pathname
+  const [command = "", ...args] = [...argv, process.execPath, script, backend, seconds]
+  const handle = yield* spawner.spawn(
+    ChildProcess.make(command, args, { extendEnv: true, killSignal: "SIGKILL", stderr: "inherit" })
+  )
+  let said = ""
+  const ready = yield* Deferred.make<string>()
+  yield* Stream.decodeText(handle.stdout).pipe(
+    Stream.runForEach((text) => {
+      said += text
+      return said.endsWith("ready\n") ? Deferred.succeed(ready, said) : Effect.void
+    }),
+    Effect.ignore,
+    Effect.forkScoped
+  )
+  return { handle, said: yield* Effect.timeout(Deferred.await(ready), "30 seconds") }
+})
+
+/** An argument of `sleep` that no other process has. */
+const uniqueSeconds = Effect.map(Random.nextIntBetween(1_000_000, 9_999_999), (n) => `3${n}.5`)
+
+const BACKENDS = ["bwrap", "unshare"] as const
+
+for (const backend of BACKENDS) {
+  const test = isInstalled(backend) ? it.live : it.live.skip
+  describe(`local sandbox over ${backend}`, () => {
+    test(
+      "leaves no process alive five seconds after a kill -9 of its harness",
+      () =>
+        Effect.gen(function* () {
+          const seconds = yield* uniqueSeconds
+          const { handle } = yield* startHarness(backend, seconds)
+          assert.isAtLeast((yield* processesWith(seconds)).length, 5)
+          yield* handle.kill({ killSignal: "SIGKILL" })
+          yield* eventually(processesWith(seconds), (pids) => pids.length === 0, "5 seconds")
+        }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+      60_000
+    )
+
+    const unprivileged = isRoot && isInstalled(backend) && isInstalled("setpriv") ? it.live : it.live.skip
+    unprivileged(
+      "works for a user without privileges, with the same promise",
+      () =>
+        Effect.gen(function* () {
+          const seconds = yield* uniqueSeconds
+          const asNobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]
+          const { handle, said } = yield* startHarness(backend, seconds, asNobody)
+          assert.match(said, new RegExp(`^local sandbox \\(${backend}\\)\n0\n/home/agent\n.*Read-only file system`))
+          assert.isAtLeast((yield* processesWith(seconds)).length, 5)
+          yield* handle.kill({ killSignal: "SIGKILL" })
+          yield* eventually(processesWith(seconds), (pids) => pids.length === 0, "5 seconds")
+        }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+      60_000
+    )
+
+    test("has ended everything when its scope is closed", () =>
+      Effect.gen(function* () {
+        const seconds = yield* uniqueSeconds
+        const scope = yield* Scope.make()
+        const context = yield* Layer.buildWithScope(LocalEnvironment.layer({ backend }), scope)
+        yield* Effect.gen(function* () {
+          yield* output(`setsid sh -c 'trap "" TERM; sleep ${seconds}; :' >/dev/null 2>&1 &`)
+          yield* eventually(processesWith(seconds), (pids) => pids.length > 0)
+          yield* Effect.forkIn(Effect.ignore(output(`sleep ${seconds}`)), scope)
+        }).pipe(Effect.provide(context))
+        yield* Scope.close(scope, Exit.void)
+        assert.deepStrictEqual(yield* processesWith(seconds), [])
+      }).pipe(Effect.provide(NodeServices.layer)))
+
+    test("says that it is lost when it was ended from outside: to commands, to the watch, to transfers", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const host = { system: [{ path: "/usr", linksTo: undefined }], configuration: [], privileged: isRoot }
+        const links = ["bin", "sbin", "lib", "lib64"].map((name) => ({ path: `/${name}`, linksTo: `usr/${name}` }))
+        const plan = planSandbox({ ...host, system: [...host.system, ...links] }, { workDirectory: "/app", mounts: [] })
+        const sandbox = yield* openSandbox({ backend, plan, env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" } })
+        const environment = yield* environmentOver(sandbox, () =>
+          Effect.succeed({
+            kind: "local",
+            name: sandbox.name,
+            workDirectory: "/app",
+            logsDirectory: "/logs",
+            testsDirectory: "/tests",
+            homeDirectory: "/tmp",
+            architecture: "x86_64",
+            created: true,
+            limitations: []
+          })
+        )
+        const stream = yield* environment.watch("/logs")
+        const running = yield* Effect.forkChild(Effect.flip(environment.exec("sleep 1000")))
+        const watching = yield* Effect.forkChild(Effect.flip(Stream.runDrain(stream)))
+        yield* environment.exec("true")
+        process.kill(sandbox.pid, "SIGKILL")
+        const errors = [
+          yield* Fiber.join(running).pipe(Effect.timeout("10 seconds")),
+          yield* Fiber.join(watching).pipe(Effect.timeout("10 seconds")),
+          yield* Effect.flip(environment.exec("true")),
+          yield* Effect.flip(environment.upload({ content: encode("x".repeat(100_000)) }, "/app/x"))
+        ]
+        for (const error of errors) assert.strictEqual(error.reason._tag, "EnvironmentLost")
+        assert.isFalse(yield* fs.exists(`/proc/${sandbox.pid}/exe`))
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+
+    test("shows nothing of the host but its system, and that read-only", () =>
+      Effect.gen(function* () {
+        assert.strictEqual(
+          yield* output("ls -A /root /home /tmp /run /home/agent | grep -v '^$\\|:$\\|^agent$' || :"),
+          ""
+        )
+        for (const path of ["/usr", "/etc", "/usr/lib", "/etc/hosts"]) {
+          assert.match(yield* output(`touch ${path} 2>&1 || :`), /Read-only file system/)
+        }
+        assert.match(yield* output("head -c 4 /dev/urandom | wc -c; echo x >/dev/null; ls /dev"), /^4\n/)
+        assert.strictEqual((yield* output("ls -d /proc/[0-9]* | wc -l")).trim().length, 1)
+        assert.match(yield* output("cat /etc/hosts"), /localhost/)
+        assert.notMatch(yield* output("mount -t tmpfs x /mnt 2>&1; mknod /tmp/x c 1 3 2>&1; :"), /^$/)
+      }).pipe(local({ backend })))
+
+    test("survives a command that kills everything it can, and reaps orphans", () =>
+      Effect.gen(function* () {
+        const environment = yield* EnvironmentService
+        yield* Effect.flip(environment.exec("kill -9 -1"))
+        assert.strictEqual(yield* output("echo here"), "here\n")
+        const orphan = (yield* output("sh -c '(sleep 0.05 & echo $!)'")).trim()
+        yield* eventually(output(`ls -d /proc/${orphan} 2>/dev/null || echo reaped`), (text) => text === "reaped\n")
+      }).pipe(local({ backend })))
+
+    test("mounts a single file, and keeps what was written where it is told to", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "keep it " })
+        yield* Effect.gen(function* () {
+          assert.strictEqual((yield* output("/opt/buzz/bin/node --version")).trim(), process.version)
+          assert.match(yield* output("echo x 2>&1 >/opt/buzz/bin/node || :"), /Read-only|Text file busy|cannot create/)
+          yield* output("echo more >/opt/buzz/bin/program; echo kept >work; echo log >/logs/log; pwd")
+        }).pipe(
+          local({
+            backend,
+            mounts: [{ source: process.execPath, target: "/opt/buzz/bin/node", readOnly: true }],
+            workDirectory: "/work place",
+            keep: `${folder}/kept`
+          })
+        )
+        assert.strictEqual(yield* fs.readFileString(`${folder}/kept/work/work`), "kept\n")
+        assert.strictEqual(yield* fs.readFileString(`${folder}/kept/logs/log`), "log\n")
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+  })
+}
+
+describe("LocalEnvironment that cannot be had", () => {
+  const refusal = (options: LocalEnvironment.LocalEnvironmentOptions, services: typeof NodeServices.layer) =>
+    Effect.scoped(Layer.build(LocalEnvironment.layer(options))).pipe(
+      Effect.flip,
+      Effect.provide(services),
+      Effect.map(({ message, reason }) => {
+        assert.strictEqual(reason._tag, "EnvironmentNotCreated")
+        return `${message} ${reason.message}`
+      })
+    )
+
+  const without = (...programs: ReadonlyArray<string>) =>
+    Layer.effect(
+      ChildProcessSpawner.ChildProcessSpawner,
+      Effect.map(ChildProcessSpawner.ChildProcessSpawner, (spawner) =>
+        ChildProcessSpawner.make((command) =>
+          command._tag === "StandardCommand" && programs.includes(command.command)
+            ? Effect.fail(
+                PlatformError.systemError({
+                  _tag: "NotFound",
+                  module: "ChildProcess",
+                  method: "spawn",
+                  description: `spawn ${command.command} ENOENT`
+                })
+              )
+            : spawner.spawn(command)
+        )
+      )
+    ).pipe(Layer.provideMerge(NodeServices.layer))
+
+  it.live("says what to install when no program can build it", () =>
+    Effect.gen(function* () {
+      const text = yield* refusal({}, without("bwrap", "setpriv"))
+      assert.match(text, /bwrap.*ENOENT.*setpriv.*ENOENT.*apt-get install bubblewrap util-linux/s)
+    })
+  )
+
+  it.live("is built by the other program when the first is not there", () =>
+    Effect.gen(function* () {
+      const { facts } = yield* EnvironmentService
+      assert.strictEqual(facts.name, "local sandbox (unshare)")
+    }).pipe(Effect.provide(LocalEnvironment.layer().pipe(Layer.provide(without("bwrap")))))
+  )
+
+  it.live("says that it needs Linux, elsewhere", () =>
+    Effect.gen(function* () {
+      const elsewhere = FileSystem.layerNoop({}).pipe(Layer.provideMerge(NodeServices.layer))
+      assert.match(yield* refusal({}, elsewhere as typeof NodeServices.layer), /needs Linux/)
+    })
+  )
+
+  it.live("says which mount is wrong", () =>
+    Effect.gen(function* () {
+      const mount = { source: "/no/such/file", target: "/opt/x", readOnly: true }
+      assert.match(yield* refusal({ mounts: [mount] }, NodeServices.layer), /cannot mount \/no\/such\/file/)
+      const inside = { source: "/etc/hostname", target: "/usr/no/such/place", readOnly: true }
+      assert.match(yield* refusal({ mounts: [inside], backend: "unshare" }, NodeServices.layer), /nonexistent|No such/)
+    })
+  )
+})
