@@ -99,8 +99,7 @@ const RELAY_CODES = {
   KeyInvalid: 79,
   TrialConflict: 80,
   ApiKeyMissing: 81,
-  RelayStepFailed: 82,
-  HandleStoreFailed: 83
+  RelayStepFailed: 82
 } as const satisfies Record<RelayReason["_tag"] | ProvisioningReason["_tag"], number>
 
 /** The manifest, what it pins, and the endpoints file. */

@@ -37,18 +37,8 @@ export class RelayStepFailed extends Schema.TaggedError<RelayStepFailed>()("Rela
   }
 }
 
-/** The handle could not be stored or read back. */
-export class HandleStoreFailed extends Schema.TaggedError<HandleStoreFailed>()("HandleStoreFailed", {
-  detail: Schema.String,
-  cause: Schema.optionalKey(Schema.Defect())
-}) {
-  override get message() {
-    return `the trial handle could not be stored or read: ${this.detail}`
-  }
-}
-
 /** Every reason why a trial could not be provisioned. */
-export const ProvisioningReason = Schema.Union([TrialConflict, ApiKeyMissing, RelayStepFailed, HandleStoreFailed])
+export const ProvisioningReason = Schema.Union([TrialConflict, ApiKeyMissing, RelayStepFailed])
 /** Every reason why a trial could not be provisioned. */
 export type ProvisioningReason = typeof ProvisioningReason.Type
 

@@ -2,7 +2,6 @@
  * The memory of provisioning: which trials exist, with their keys. One handle per (run, trial).
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import type { HandleStoreFailed } from "./ProvisioningError.ts"
 import type { TrialHandle } from "./TrialHandle.ts"
 
 /** What a trial is known by. */
@@ -16,12 +15,12 @@ export class TrialHandleStore extends Context.Service<
   TrialHandleStore,
   {
     /** The handle as it was stored, keys included, or `undefined`. */
-    get(key: TrialKey): Effect.Effect<TrialHandle | undefined, HandleStoreFailed>
-    put(handle: TrialHandle): Effect.Effect<void, HandleStoreFailed>
+    get(key: TrialKey): Effect.Effect<TrialHandle | undefined>
+    put(handle: TrialHandle): Effect.Effect<void>
     /** Forgets the handle; one that is not there is no failure. */
-    remove(key: TrialKey): Effect.Effect<void, HandleStoreFailed>
+    remove(key: TrialKey): Effect.Effect<void>
     /** Runs the effect while nobody else holds this key's lock. Other keys are not held up. */
-    withLock<A, E, R>(key: TrialKey, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | HandleStoreFailed, R>
+    withLock<A, E, R>(key: TrialKey, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
   }
 >()("@buzz-orchestra/relay/TrialHandleStore") {
   /** Lives as long as the layer; nothing survives the process. */

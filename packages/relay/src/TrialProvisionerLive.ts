@@ -10,7 +10,6 @@ import * as Identity from "./Identity.ts"
 import { causeText } from "./internal/causeText.ts"
 import {
   ApiKeyMissing,
-  type HandleStoreFailed,
   ProvisioningError,
   type ProvisioningReason,
   RelayStepFailed,
@@ -173,9 +172,9 @@ const openChannel = Effect.fnUntraced(function* (handle: TrialHandle, actor: Act
 const CHANNEL_STEP = "channel"
 
 /** A relay that said no made no channel. */
-const channelWasRefused = (cause: Cause.Cause<RelayStepFailed | HandleStoreFailed>): boolean => {
+const channelWasRefused = (cause: Cause.Cause<RelayStepFailed>): boolean => {
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
-  if (error?._tag !== "RelayStepFailed" || error.step !== CHANNEL_STEP) return false
+  if (error?.step !== CHANNEL_STEP) return false
   return error.reason._tag === "RelayRefused" || error.reason._tag === "RelayAuthRefused"
 }
 

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Result } from "effect"
+import { Effect, Exit, Fiber, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { BuzzClient } from "../src/BuzzClient.ts"
 import * as Identity from "../src/Identity.ts"
 import * as OwnerAttestation from "../src/OwnerAttestation.ts"
-import { HandleStoreFailed } from "../src/ProvisioningError.ts"
 import { RelayRefused, RelayUnreachable } from "../src/RelayError.ts"
 import { pure, Schnorr } from "../src/Schnorr.ts"
 import { testIdentity } from "../src/testing/TestIdentity.ts"
@@ -236,13 +235,11 @@ describe("a step that fails", () => {
   it.effect("may be the store", () => {
     const failing = Layer.effect(
       TrialHandleStore,
-      TrialHandleStore.use((store) =>
-        Effect.succeed({ ...store, put: () => Effect.fail(new HandleStoreFailed({ detail: "disk full" })) })
-      )
+      TrialHandleStore.use((store) => Effect.succeed({ ...store, put: () => Effect.die(new Error("disk full")) }))
     ).pipe(Layer.provide(TrialHandleStore.layerMemory))
     return Effect.gen(function* () {
-      const error = yield* Effect.flip(create())
-      assert.include(error.message, "disk full")
+      const exit = yield* Effect.exit(create())
+      assert.isTrue(Exit.hasDies(exit))
       assert.strictEqual(yield* channelsLeft, 0)
     }).pipe(Effect.provide(servicesWith(failing, () => ok({}))))
   })

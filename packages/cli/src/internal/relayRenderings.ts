@@ -57,9 +57,5 @@ export const relayRenderings: Renderings<RelayReason | ProvisioningReason> = {
   RelayStepFailed: ({ reason, step }) => {
     const { detail, line, next } = renderStep(reason)
     return { line: `${step}: ${line}`, ...(detail === undefined ? {} : { detail }), next }
-  },
-  HandleStoreFailed: ({ detail }) => ({
-    line: `what was provisioned could not be remembered: ${detail}`,
-    next: "check that the directory can be written"
-  })
+  }
 }
