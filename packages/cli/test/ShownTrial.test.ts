@@ -1,4 +1,5 @@
-import { RuntimeLaunchError, ShellMissing } from "@buzz-orchestra/runtime/RuntimeLaunchError"
+import { ShellMissing } from "@buzz-orchestra/runtime/EnvironmentError"
+import { RuntimeLaunchError } from "@buzz-orchestra/runtime/RuntimeLaunchError"
 import { Trial, type TrialResult } from "@buzz-orchestra/runtime/Trial"
 import type { TrialHappening } from "@buzz-orchestra/runtime/TrialEvent"
 import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"

@@ -27,6 +27,16 @@ export class EnvironmentNotCreated extends Schema.TaggedError<EnvironmentNotCrea
   }
 }
 
+/** The environment has no POSIX shell. */
+export class ShellMissing extends Schema.TaggedError<ShellMissing>()("ShellMissing", {
+  environment: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `no shell in ${this.environment}: /bin/sh does not run (${this.detail}); use an image that has one`
+  }
+}
+
 /** One command could not be run at all (not: it exited with a code). */
 export class CommandNotRun extends Schema.TaggedError<CommandNotRun>()("CommandNotRun", {
   environment: Schema.String,
@@ -55,7 +65,13 @@ export class TransferFailed extends Schema.TaggedError<TransferFailed>()("Transf
 }
 
 /** Everything that can go wrong at an environment's border. */
-export const EnvironmentReason = Schema.Union([EnvironmentLost, EnvironmentNotCreated, CommandNotRun, TransferFailed])
+export const EnvironmentReason = Schema.Union([
+  EnvironmentLost,
+  EnvironmentNotCreated,
+  ShellMissing,
+  CommandNotRun,
+  TransferFailed
+])
 
 /** Everything that can go wrong at an environment's border. */
 export type EnvironmentReason = typeof EnvironmentReason.Type

@@ -3,7 +3,7 @@
  */
 import { Duration, Effect, FileSystem, Path, Random, type Scope } from "effect"
 import { type EnvironmentFacts, EnvironmentService, type ExecOptions, type ExecResult } from "../EnvironmentService.ts"
-import type { EnvironmentError } from "../EnvironmentError.ts"
+import { EnvironmentError, ShellMissing } from "../EnvironmentError.ts"
 import type { OpenProcess } from "../ByteDuplex.ts"
 import { makeShell } from "../Shell.ts"
 import { openWatch } from "../Watch.ts"
@@ -59,7 +59,9 @@ export const environmentOver = Effect.fnUntraced(function* (
         }))
       )
 
-  const facts = yield* askFacts((command) => Effect.map(run(command, {}, "/"), ({ stdout }) => stdout.trim()))
+  const facts = yield* askFacts((command) => Effect.map(run(command, {}, "/"), ({ stdout }) => stdout.trim())).pipe(
+    Effect.mapError(withoutShell)
+  )
 
   const exec = Effect.fn("EnvironmentService.exec")(function* (command: string, options: ExecOptions = {}) {
     const cwd = options.cwd ?? facts.workDirectory
@@ -89,3 +91,11 @@ export const environmentOver = Effect.fnUntraced(function* (
     )
   })
 })
+
+/** Where not even the first command can be run, no other can. */
+const withoutShell = (error: EnvironmentError): EnvironmentError => {
+  const { operation, reason } = error
+  if (reason._tag !== "CommandNotRun") return error
+  const { detail, environment } = reason
+  return new EnvironmentError({ operation, reason: new ShellMissing({ environment, detail }) })
+}

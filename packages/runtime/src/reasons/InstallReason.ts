@@ -69,16 +69,6 @@ export class DigestDiffers extends Schema.TaggedError<DigestDiffers>()("DigestDi
   }
 }
 
-/** The environment has no POSIX shell. */
-export class ShellMissing extends Schema.TaggedError<ShellMissing>()("ShellMissing", {
-  environment: Schema.String,
-  detail: Schema.String
-}) {
-  override get message(): string {
-    return `no shell in ${this.environment}: /bin/sh does not run (${this.detail}); use an image that has one`
-  }
-}
-
 /** The environment has no bash, which the agents' shell tool runs every command with. */
 export class BashMissing extends Schema.TaggedError<BashMissing>()("BashMissing", {
   environment: Schema.String
@@ -113,7 +103,6 @@ export const InstallReason = Schema.Union([
   LayoutNotWritable,
   UploadNotThere,
   DigestDiffers,
-  ShellMissing,
   BashMissing,
   ArchitectureMismatch,
   ...EnvironmentReason.members
