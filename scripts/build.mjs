@@ -1,10 +1,13 @@
 #!/usr/bin/env node
-// Builds what is published: the libraries and the command with tsc, the programs of the reference stack as single files.
+// Builds what is published into packages/*/dist: modules and declarations with tsc, the programs of the reference stack
+// as single files. `pnpm -r pack` or `pnpm -r publish` take it from there.
 import { spawnSync } from "node:child_process"
 import { readdirSync, rmSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
+const packages = readdirSync(new URL("../packages", import.meta.url)).map((name) => `packages/${name}`)
+
 const run = (command, args) => {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit" })
   if (status !== 0) {
@@ -14,9 +17,9 @@ const run = (command, args) => {
 }
 
 // A file whose source is gone must not be published, and tsc never deletes.
-for (const name of readdirSync(new URL("../packages", import.meta.url))) {
-  rmSync(new URL(`../packages/${name}/dist`, import.meta.url), { recursive: true, force: true })
+for (const directory of packages) {
+  rmSync(new URL(`../${directory}/dist`, import.meta.url), { recursive: true, force: true })
 }
-run("tsc", ["-b", "--force"])
+run("tsc", ["-b", "--force", ...packages])
 run("node", ["packages/reference-stack/scripts/build.mjs", "--dist"])
 console.log("built packages/*/dist")
