@@ -189,36 +189,36 @@ for (const backend of BACKENDS) {
   })
 }
 
-describe("LocalEnvironment that cannot be had", () => {
-  const refusal = (options: LocalEnvironment.LocalEnvironmentOptions, services: typeof NodeServices.layer) =>
-    Effect.scoped(Layer.build(LocalEnvironment.layer(options))).pipe(
-      Effect.flip,
-      Effect.provide(services),
-      Effect.map(({ message, reason }) => {
-        assert.strictEqual(reason._tag, "EnvironmentNotCreated")
-        return `${message} ${reason.message}`
-      })
-    )
+const refusal = (options: LocalEnvironment.LocalEnvironmentOptions, services: typeof NodeServices.layer) =>
+  Effect.scoped(Layer.build(LocalEnvironment.layer(options))).pipe(
+    Effect.flip,
+    Effect.provide(services),
+    Effect.map(({ message, reason }) => {
+      assert.strictEqual(reason._tag, "EnvironmentNotCreated")
+      return `${message} ${reason.message}`
+    })
+  )
 
-  const without = (...programs: ReadonlyArray<string>) =>
-    Layer.effect(
-      ChildProcessSpawner.ChildProcessSpawner,
-      Effect.map(ChildProcessSpawner.ChildProcessSpawner, (spawner) =>
-        ChildProcessSpawner.make((command) =>
-          command._tag === "StandardCommand" && programs.includes(command.command)
-            ? Effect.fail(
-                PlatformError.systemError({
-                  _tag: "NotFound",
-                  module: "ChildProcess",
-                  method: "spawn",
-                  description: `spawn ${command.command} ENOENT`
-                })
-              )
-            : spawner.spawn(command)
-        )
+const without = (...programs: ReadonlyArray<string>) =>
+  Layer.effect(
+    ChildProcessSpawner.ChildProcessSpawner,
+    Effect.map(ChildProcessSpawner.ChildProcessSpawner, (spawner) =>
+      ChildProcessSpawner.make((command) =>
+        command._tag === "StandardCommand" && programs.includes(command.command)
+          ? Effect.fail(
+              PlatformError.systemError({
+                _tag: "NotFound",
+                module: "ChildProcess",
+                method: "spawn",
+                description: `spawn ${command.command} ENOENT`
+              })
+            )
+          : spawner.spawn(command)
       )
-    ).pipe(Layer.provideMerge(NodeServices.layer))
+    )
+  ).pipe(Layer.provideMerge(NodeServices.layer))
 
+describe("LocalEnvironment that cannot be had", () => {
   it.live("says what to install when no program can build it", () =>
     Effect.gen(function* () {
       const text = yield* refusal({}, without("bwrap", "setpriv"))

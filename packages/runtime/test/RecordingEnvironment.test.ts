@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { CommandNotRun, EnvironmentError } from "@buzz-orchestra/runtime/EnvironmentError"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import {
@@ -7,6 +7,7 @@ import {
   RecordingEnvironment,
   type RecordingOptions
 } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
+import { transferContract } from "./suites/TransferContract.ts"
 import type { WatchEvent } from "@buzz-orchestra/runtime/WatchEvent"
 import { Deferred, Effect, Exit, Fiber, FileSystem, Layer, Redacted, Scope, Stream } from "effect"
 
@@ -99,22 +100,19 @@ describe("RecordingEnvironment", () => {
     })
   )
 
-  it.effect("keeps uploaded files and writes them back to the host", () =>
+  it.effect("takes a file that a process inside would have written", () =>
     Effect.gen(function* () {
       const environment = yield* EnvironmentService
       const recording = yield* RecordingEnvironment
       const fs = yield* FileSystem.FileSystem
       const host = yield* fs.makeTempDirectoryScoped()
-      yield* fs.makeDirectory(`${host}/in/deep`, { recursive: true })
-      yield* fs.writeFileString(`${host}/in/deep/a`, "from the host")
-      yield* environment.uploadDirectory(`${host}/in`, "/app")
       yield* recording.writeFile("/app/b", "from inside")
-      yield* environment.download("/app/deep/a", `${host}/out/a`)
-      assert.deepStrictEqual(yield* environment.downloadDirectory("/app", `${host}/out/app`), [])
-      assert.strictEqual(yield* fs.readFileString(`${host}/out/a`), "from the host")
-      assert.strictEqual(yield* fs.readFileString(`${host}/out/app/b`), "from inside")
-      const missing = yield* Effect.flip(environment.download("/nowhere", `${host}/out/x`))
-      assert.strictEqual(missing.reason._tag, "TransferFailed")
+      assert.deepStrictEqual(yield* environment.downloadDirectory("/app", `${host}/out`), [])
+      assert.strictEqual(yield* fs.readFileString(`${host}/out/b`), "from inside")
     }).pipe(Effect.scoped, double())
   )
 })
+
+layer(RecordingEnvironment.layer().pipe(Layer.provideMerge(NodeServices.layer)))("RecordingEnvironment", (it) =>
+  transferContract(it, "/app")
+)

@@ -121,9 +121,9 @@ describe("planSweep", () => {
   })
 })
 
-describe("runsFrom", () => {
-  const runs = (argv: ReadonlyArray<string>, exe = "/usr/bin/node") => runsFrom([BIN], process(5, 1, { exe, argv }))
+const runs = (argv: ReadonlyArray<string>, exe = "/usr/bin/node") => runsFrom([BIN], process(5, 1, { exe, argv }))
 
+describe("runsFrom", () => {
   it("knows executables and scripts in bin", () => {
     assert.isTrue(runs(["x"], `${BIN}/buzz-acp`))
     assert.isTrue(runs(["node", `${BIN}/buzz-acp`, "--port", "1"]))

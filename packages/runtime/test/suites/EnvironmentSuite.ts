@@ -8,6 +8,7 @@ import { Layer } from "effect"
 import type { EnvironmentSuiteOptions } from "../support/environment.ts"
 import { execSuite } from "./ExecSuite.ts"
 import { sweepSuite } from "./SweepSuite.ts"
+import { transferContract } from "./TransferContract.ts"
 import { transferSuite } from "./TransferSuite.ts"
 import { watchSuite } from "./WatchSuite.ts"
 
@@ -23,6 +24,7 @@ export const environmentSuite = (
     name,
     (it) => {
       execSuite(it, options)
+      transferContract(it, "/tmp/transfer contract")
       transferSuite(it, options)
       watchSuite(it)
       sweepSuite(it)

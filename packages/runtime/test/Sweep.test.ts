@@ -1,0 +1,114 @@
+/** The sweep's steps against the double: what cannot be had from real processes. */
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/EnvironmentError"
+import { sweep } from "@buzz-orchestra/runtime/Sweep"
+import { type Answer, exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
+import { Effect, Layer } from "effect"
+
+const BIN = "/opt/buzz/bin"
+
+/** A process of the double; `ends` is the signal it goes by. */
+interface Simulated {
+  readonly pid: number
+  readonly ppid: number
+  readonly ends: "TERM" | "KILL" | "never"
+  readonly command: string
+}
+
+/** Answers the sweep's commands as an environment with these processes would. */
+const simulate = (processes: ReadonlyArray<Simulated>): Answer => {
+  let alive = [...processes]
+  return (command) => {
+    const [, digits] = /^m='\\001([0-9a-f]+)'/.exec(command) ?? []
+    if (digits !== undefined) {
+      const mark = `\u0001${digits}`
+      const stat = ({ pid, ppid }: Simulated) => `${pid} (x) S ${ppid} ${pid} ${pid} ${"0 ".repeat(15)}${pid}0 0`
+      const exe = ({ command, pid }: Simulated) =>
+        `lrwxrwxrwx 1 0 0 0 Nov 30 03:00 /proc/${pid}/exe -> ${command.split(" ")[0]}`
+      return exited(0, {
+        stdout: [
+          `${mark}shell\n2\n${mark}bin\n${BIN}\n${mark}stat\n${alive.map(stat).join("\n")}\n`,
+          `${mark}exe\n${alive.map(exe).join("\n")}\n`,
+          ...alive.map((process) => `${mark}${process.pid}\n${process.command.replaceAll(" ", "\0")}\0`)
+        ].join("")
+      })
+    }
+    const [, targets] = /\nleft='([^']*)'/.exec(command) ?? []
+    const [, signal] = /\n {2}kill -([A-Z0]+) /.exec(command) ?? []
+    if (targets === undefined) return undefined
+    const pids = targets.split(" ").map((target) => Number(target.split(":")[0]))
+    alive = alive.filter(
+      ({ ends, pid }) => !pids.includes(pid) || (signal === "TERM" ? ends !== "TERM" : ends === "never")
+    )
+    const left = alive.filter(({ pid }) => pids.includes(pid))
+    return exited(0, { stdout: left.map(({ pid }) => `${pid}\n`).join("") })
+  }
+}
+
+const over = (answer: Answer) =>
+  Effect.provide(RecordingEnvironment.layer({ answers: [answer] }).pipe(Layer.provideMerge(NodeServices.layer)))
+
+const root = (pid: number) => ({ pid, startTime: `${pid}0` })
+
+const init: Simulated = { pid: 1, ppid: 0, ends: "never", command: "/sbin/init" }
+
+/** The signals sent, in order. */
+const signals = Effect.map(
+  RecordingEnvironment.use(({ commands }) => commands),
+  (commands) => commands.flatMap(({ command }) => /\n {2}kill -([A-Z0]+) /.exec(command)?.[1] ?? [])
+)
+
+describe("sweep", () => {
+  it.effect("sends TERM before KILL, and KILL only to what TERM did not end", () =>
+    Effect.gen(function* () {
+      const report = yield* sweep({ roots: [root(10)], bin: BIN })
+      assert.deepStrictEqual(report, {
+        terminated: [{ pid: 10, command: "/usr/bin/a --x" }],
+        killed: [{ pid: 11, command: "/usr/bin/b" }],
+        survivors: [],
+        spared: [{ pid: 20, command: "/usr/bin/service", ports: [] }]
+      })
+      assert.deepStrictEqual(yield* signals, ["TERM", "KILL"])
+      const sent = yield* RecordingEnvironment.use(({ commands }) => commands)
+      const [term, kill] = sent.flatMap(({ command }) => /\nleft='([^']*)'/.exec(command)?.[1] ?? [])
+      assert.deepStrictEqual([term, kill], ["10:100 11:110", "11:110"])
+    }).pipe(
+      over(
+        simulate([
+          init,
+          { pid: 10, ppid: 1, ends: "TERM", command: "/usr/bin/a --x" },
+          { pid: 11, ppid: 10, ends: "KILL", command: "/usr/bin/b" },
+          { pid: 20, ppid: 1, ends: "never", command: "/usr/bin/service" }
+        ])
+      )
+    )
+  )
+
+  it.effect("gives up on what nothing ends, and says so", () =>
+    Effect.gen(function* () {
+      const report = yield* sweep({ roots: [], bin: BIN })
+      assert.deepStrictEqual(report.survivors, [{ pid: 10, command: `${BIN}/stuck` }])
+      assert.deepStrictEqual([report.terminated, report.killed], [[], []])
+      assert.deepStrictEqual(yield* signals, ["TERM", "KILL", "KILL", "KILL"])
+    }).pipe(over(simulate([init, { pid: 10, ppid: 1, ends: "never", command: `${BIN}/stuck` }])))
+  )
+
+  it.effect("sends nothing where there is nothing to end", () =>
+    Effect.gen(function* () {
+      const report = yield* sweep({ roots: [root(10)], bin: BIN })
+      assert.deepStrictEqual(report, { terminated: [], killed: [], survivors: [], spared: [] })
+      assert.deepStrictEqual(yield* signals, [])
+    }).pipe(over(simulate([init])))
+  )
+
+  it.effect("fails when the environment is gone", () => {
+    const lost = new EnvironmentError({
+      operation: "EnvironmentService.exec",
+      reason: new EnvironmentLost({ environment: "double", detail: "gone", exitCode: undefined })
+    })
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* Effect.flip(sweep({ roots: [root(10)], bin: BIN })), lost)
+    }).pipe(over(() => lost))
+  })
+})
