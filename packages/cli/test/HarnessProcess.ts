@@ -26,6 +26,7 @@ export interface HarnessProcess {
   readonly write: (text: string) => void
   /** Waits for its end: the exit code, or the signal that ended it. */
   readonly ended: Effect.Effect<number | NodeJS.Signals>
+  readonly hasEnded: () => boolean
 }
 
 /** Starts the command, or another `program`; the scope kills it if it still runs. */
@@ -64,27 +65,37 @@ const observe = (child: ChildProcessWithoutNullStreams): HarnessProcess => {
         .map((line) => JSON.parse(line) as JsonEvent),
     kill: (signal) => child.kill(signal),
     write: (text) => child.stdin.write(text),
-    ended: Effect.promise(() => ended)
+    ended: Effect.promise(() => ended),
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null
   }
 }
 
 const POLL_MILLIS = 100
 
-/** Waits until `look` finds something; a defect with `what` and the process's words when it does not in `seconds`. */
+/**
+ * Waits until `look` finds something; a defect with `what` and the process's words when it does not in `seconds`, or when
+ * the process has ended and nothing can come any more.
+ */
 export const eventually = <A>(
   what: string,
   seconds: number,
   harness: HarnessProcess,
-  look: () => A | undefined
+  look: () => A | undefined,
+  mayEnd = false
 ): Effect.Effect<A> =>
   Effect.suspend(() => {
+    // Asked first: what a process does last may be what is looked for.
+    const over = mayEnd ? false : harness.hasEnded()
     const found = look()
-    return found === undefined ? Effect.fail("not yet" as const) : Effect.succeed(found)
+    if (found !== undefined) return Effect.succeed(found)
+    return Effect.fail(over ? "it ended" : "not in time")
   }).pipe(
-    Effect.retry({ schedule: Schedule.spaced(POLL_MILLIS), times: (seconds * 1000) / POLL_MILLIS }),
-    Effect.catch(() =>
-      Effect.die(new Error(`${what}: not within ${seconds} s\n${harness.stdout()}\n${harness.stderr()}`))
-    )
+    Effect.retry({
+      schedule: Schedule.spaced(POLL_MILLIS),
+      times: (seconds * 1000) / POLL_MILLIS,
+      while: (why) => why === "not in time"
+    }),
+    Effect.catch((why) => Effect.die(new Error(`${what}: ${why}\n${harness.stdout()}\n${harness.stderr()}`)))
   )
 
 /** A process, told from a later one with the same pid by its start time. */

@@ -1,0 +1,93 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fs from "node:fs"
+import { join } from "node:path"
+import { alive, descendants, eventually, type HarnessProcess, ROOT, start } from "./HarnessProcess.ts"
+import { bundlePath, read, SECONDS, TEST_LIMIT } from "./trialFiles.ts"
+
+/** A trial whose lead never finishes, once the lead and everything it started runs. */
+const hangingTrial = Effect.fnUntraced(function* (out: string) {
+  const example = join(ROOT, "examples/hello-team")
+  const playbook = join(ROOT, "packages/cli/test/fixtures/hanging.yaml")
+  const args = ["run", join(example, "manifest.yaml"), "--endpoints", join(example, "endpoints.json")]
+  const more = [
+    "--instruction",
+    "hang",
+    "--upload",
+    `${playbook}:/tmp/hello-team/playbook.yaml`,
+    "--json",
+    "--out",
+    out
+  ]
+  const harness = yield* start([...args, ...more], { env: { SCRIPTED_API_KEY: "scripted-key" } })
+  const processes = yield* eventually("the lead's children", SECONDS, harness, () => {
+    const found = descendants(harness.pid)
+    return ["sleep 300", "sleep 301"].every((command) => found.some((one) => one.command === command))
+      ? found
+      : undefined
+  })
+  return { harness, processes }
+})
+
+const nobodyLeft = (harness: HarnessProcess, processes: Parameters<typeof alive>[0], seconds: number) =>
+  eventually(
+    `the end of ${JSON.stringify(processes)}`,
+    seconds,
+    harness,
+    () => (alive(processes).length === 0 ? true : undefined),
+    true
+  )
+
+describe("a harness that is stopped while agents work", () => {
+  it.live(
+    "by SIGTERM stops in order: a bundle, exit code 143, no process",
+    () =>
+      Effect.gen(function* () {
+        const out = yield* bundlePath
+        const { harness, processes } = yield* hangingTrial(out)
+        harness.kill("SIGTERM")
+        assert.strictEqual(yield* harness.ended, 143, harness.stderr())
+        assert.deepStrictEqual(alive(processes), [])
+        const summary = JSON.parse(read(join(out, "summary.json"))) as Record<string, unknown>
+        assert.deepInclude(summary, { outcome: "interrupted" })
+        assert.isTrue(fs.existsSync(join(out, "lead-1.stdout.log")))
+        assert.deepInclude(harness.events().at(-1), { event: "Exited", exitCode: 143, outcome: "interrupted" })
+        assert.include(harness.stderr(), "SIGTERM: stopping in order")
+      }).pipe(Effect.scoped),
+    TEST_LIMIT
+  )
+
+  it.live(
+    "by two Ctrl-C leaves at once, says what may be left, and its processes end by themselves",
+    () =>
+      Effect.gen(function* () {
+        const out = yield* bundlePath
+        const { harness, processes } = yield* hangingTrial(out)
+        harness.kill("SIGINT")
+        yield* eventually("the stop", SECONDS, harness, () => (harness.stderr().includes("SIGINT") ? true : undefined))
+        // A second one counts when it is not the same key press; which one is the second does not matter.
+        const leaving = yield* eventually("the leave", 10, harness, () => {
+          harness.kill("SIGINT")
+          return harness.stderr().includes("left at once") ? true : undefined
+        })
+        assert.isTrue(leaving)
+        assert.strictEqual(yield* harness.ended, 130, harness.stderr())
+        assert.include(harness.stderr(), `What may be left:\n  ${out}: an unfinished bundle`)
+        yield* nobodyLeft(harness, processes, 5)
+      }).pipe(Effect.scoped),
+    TEST_LIMIT
+  )
+
+  it.live(
+    "by kill -9 leaves no process of the stack alive 5 s later",
+    () =>
+      Effect.gen(function* () {
+        const out = yield* bundlePath
+        const { harness, processes } = yield* hangingTrial(out)
+        harness.kill("SIGKILL")
+        assert.strictEqual(yield* harness.ended, "SIGKILL")
+        yield* nobodyLeft(harness, processes, 5)
+      }).pipe(Effect.scoped),
+    TEST_LIMIT
+  )
+})
