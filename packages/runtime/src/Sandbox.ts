@@ -13,6 +13,7 @@ import {
   Effect,
   FileSystem,
   Option,
+  type PlatformError,
   Queue,
   Result,
   Schedule,
@@ -59,6 +60,31 @@ const INIT = `echo ready; read -r go || exit 1
 exec </dev/null >/dev/null 2>&1
 while :; do sleep 2147483647 & wait; done`
 
+/** Where util-linux and bubblewrap install; the caller's own PATH says nothing about them. */
+const FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin"]
+
+/** Building and entering take these. Those that enter are called by path, for PATH inside is the caller's to choose. */
+const PROGRAMS = {
+  bwrap: ["bwrap", "nsenter", "setpriv", "setsid"],
+  unshare: ["unshare", "mount", "umount", "pivot_root", "nsenter", "setpriv", "setsid"]
+} as const
+
+type Programs = Readonly<Record<string, string>>
+
+const findPrograms = Effect.fnUntraced(function* (name: string, backend: SandboxBackend) {
+  const fs = yield* FileSystem.FileSystem
+  const found: Record<string, string> = {}
+  const missing: Array<string> = []
+  for (const program of PROGRAMS[backend]) {
+    const paths = FOLDERS.map((folder) => `${folder}/${program}`)
+    const path = yield* Effect.findFirst(paths, (candidate) => Effect.orElseSucceed(fs.exists(candidate), () => false))
+    if (Option.isSome(path)) found[program] = path.value
+    else missing.push(program)
+  }
+  if (missing.length > 0) return yield* notCreated(name, `${missing.join(", ")} not found`)
+  return found
+})
+
 /** Starts a sandbox; the scope ends it and waits until nothing of it is left. */
 export const openSandbox = Effect.fnUntraced(function* (
   options: SandboxOptions
@@ -70,7 +96,8 @@ export const openSandbox = Effect.fnUntraced(function* (
   const name = `local sandbox (${options.backend})`
   const fs = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const first = yield* start(name, options)
+  const programs = yield* findPrograms(name, options.backend)
+  const first = yield* start(name, options, programs)
   const lost = yield* Deferred.make<EnvironmentError>()
   yield* first.exitCode.pipe(
     Effect.flatMap((exitCode) => Deferred.succeed(lost, gone(name, exitCode))),
@@ -83,8 +110,8 @@ export const openSandbox = Effect.fnUntraced(function* (
     if (yield* Deferred.isDone(lost)) return yield* Effect.flatMap(Deferred.await(lost), Effect.fail)
     const user = userOptions(openOptions?.user, passwd, options.plan.privileged)
     if (Result.isFailure(user)) return yield* notRun(name, user.failure)
-    const command = enter(first.pid, options, user.success, argv)
-    return yield* spawnDuplex(spawner, command, (cause) => notRun(name, cause.message, cause))
+    const command = enter(first.pid, options, programs, [...user.success], argv)
+    return yield* spawnDuplex(spawner, command, (cause) => notRun(name, notStarted("nsenter", cause), cause))
   })
   return { name, pid: first.pid, open, lost: Deferred.await(lost) }
 })
@@ -95,17 +122,18 @@ const CAPABILITIES = `--bounding-set=-all,${SANDBOX_CAPABILITIES.map((capability
 const enter = (
   pid: number,
   options: SandboxOptions,
+  programs: Programs,
   user: ReadonlyArray<string>,
   argv: ReadonlyArray<string>
 ): ChildProcess.Command =>
   ChildProcess.make(
-    "nsenter",
+    programs["nsenter"] ?? "nsenter",
     [
       ...words(`--target ${pid} --mount --pid --ipc`),
       ...(options.plan.privileged ? [] : words("--user --preserve-credentials")),
-      ...words(`-- setpriv ${CAPABILITIES} --inh-caps=-all --no-new-privs`),
+      ...words(`-- ${programs["setpriv"]} ${CAPABILITIES} --inh-caps=-all --no-new-privs`),
       ...user,
-      ...words("-- setsid"),
+      ...words(`-- ${programs["setsid"]}`),
       ...argv
     ],
     { env: options.env, cwd: "/", forceKillAfter: "1 second" }
@@ -123,6 +151,10 @@ const userOptions = (
   return known.uid === 0 ? Result.succeed([]) : Result.fail(`it has no user but root, and ${user} was asked for`)
 }
 
+/** Why a program could not be started. The platform's own sentence holds the whole command, which helps nobody. */
+const notStarted = (program: string, { reason }: PlatformError.PlatformError): string =>
+  reason._tag === "NotFound" ? `${program} is not installed` : `${program} cannot be started (${reason._tag})`
+
 interface FirstProcess {
   readonly pid: number
   readonly exitCode: Effect.Effect<number | undefined>
@@ -131,7 +163,8 @@ interface FirstProcess {
 /** Builds the root and waits until the first process stands in it. */
 const start = Effect.fnUntraced(function* (
   name: string,
-  options: SandboxOptions
+  options: SandboxOptions,
+  programs: Programs
 ): Effect.fn.Return<
   FirstProcess,
   EnvironmentError,
@@ -142,8 +175,8 @@ const start = Effect.fnUntraced(function* (
   let born: ProcStat | undefined
   // Registered before the spawn, so that it looks when the kill is done.
   yield* Effect.addFinalizer(() => (born === undefined ? Effect.void : awaitEnd(fs, name, born)))
-  const handle = yield* Effect.mapError(spawner.spawn(builder(options)), (cause) =>
-    notCreated(name, cause.message, cause)
+  const handle = yield* Effect.mapError(spawner.spawn(builder(options, programs)), (cause) =>
+    notCreated(name, notStarted(options.backend === "bwrap" ? "bwrap" : "setpriv", cause), cause)
   )
   const input = yield* Queue.make<Uint8Array, Cause.Done>()
   yield* Effect.forkScoped(Effect.ignore(Stream.run(Stream.fromQueue(input), handle.stdin)))
@@ -176,17 +209,22 @@ const start = Effect.fnUntraced(function* (
 
 const COMPLAINT_BYTES = 4096
 
-const builder = ({ backend, env, plan }: SandboxOptions): ChildProcess.Command => {
+const builder = ({ backend, env, plan }: SandboxOptions, programs: Programs): ChildProcess.Command => {
   // TERM means nothing to unshare; the kernel ends everything below by KILL in both cases.
   const settings = { env, cwd: "/", killSignal: "SIGKILL" } as const
   if (backend === "bwrap") {
     const args = [...bwrapArguments(plan), "--", "sh", "-c", INIT]
-    return ChildProcess.make("bwrap", args, { ...settings, additionalFds: { fd3: { type: "output" } } })
+    return ChildProcess.make(programs["bwrap"] ?? "bwrap", args, {
+      ...settings,
+      additionalFds: { fd3: { type: "output" } }
+    })
   }
   return ChildProcess.make(
-    "setpriv",
+    programs["setpriv"] ?? "setpriv",
     [
-      ...words(`--pdeathsig KILL -- unshare ${plan.privileged ? "" : "--user --map-root-user "}--mount --pid --ipc`),
+      ...words(
+        `--pdeathsig KILL -- ${programs["unshare"]} ${plan.privileged ? "" : "--user --map-root-user "}--mount --pid --ipc`
+      ),
       ...words("--fork --kill-child=KILL -- sh -c"),
       unshareScript(plan, INIT)
     ],
