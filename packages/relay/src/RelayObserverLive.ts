@@ -3,7 +3,7 @@
  * is read through `BuzzClient`, so nothing is lost between two connections. What is seen in which order is decided by
  * `Observation`.
  */
-import { Deferred, Duration, Effect, FiberHandle, Layer, Queue, type Scope, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, FiberHandle, Layer, Queue, Scope, Stream } from "effect"
 import type { Socket } from "effect/socket"
 import { type Actor, BuzzClient } from "./BuzzClient.ts"
 import * as ChannelHistory from "./ChannelHistory.ts"
@@ -25,7 +25,8 @@ export const layer: Layer.Layer<RelayObserver, never, BuzzClient | Schnorr | Soc
     RelayObserver,
     Effect.gen(function* () {
       const client = yield* BuzzClient
-      const context = yield* Effect.context<Schnorr | Socket.WebSocketConstructor>()
+      // Without the layer's own scope, which would take the place of the observation's.
+      const context = Context.omit(Scope.Scope)(yield* Effect.context<Schnorr | Socket.WebSocketConstructor>())
 
       const observe = Effect.fn("RelayObserver.observe")(function* (options: {
         readonly actor: Actor

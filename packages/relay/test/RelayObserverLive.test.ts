@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Queue, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Layer, Queue, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { BuzzClient } from "../src/BuzzClient.ts"
 import type { NostrEvent } from "../src/NostrEvent.ts"
@@ -95,6 +95,19 @@ describe("observe", () => {
         yield* event(socket, message("new"))
         yield* event(socket, message("last"))
         assert.deepStrictEqual(yield* Queue.takeN(contents, 3), ["old", "new", "last"])
+      })
+    )
+  )
+
+  it.effect("closes its socket with the scope it was opened in, not with the layer's", () =>
+    test(
+      [[]],
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const { socket } = yield* observed.pipe(Scope.provide(scope))
+        assert.strictEqual(socket.readyState, 1)
+        yield* Scope.close(scope, Exit.void)
+        assert.strictEqual(socket.readyState, 3)
       })
     )
   )

@@ -2,7 +2,7 @@
  * `AgentSupervisor` over any environment. What the watch tells is folded into one `TeamState`; everything that is waited for
  * is a change of it, so nothing here polls.
  */
-import { Clock, Duration, Effect, Layer, Option, Queue, Ref, type Scope, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Queue, Ref, Scope, Stream } from "effect"
 import { classify } from "./AgentSignal.ts"
 import * as AgentState from "./AgentState.ts"
 import {
@@ -32,7 +32,8 @@ type Needs = EnvironmentService | TrialEvents
 export const layer: Layer.Layer<AgentSupervisor, never, Needs> = Layer.effect(
   AgentSupervisor,
   Effect.gen(function* () {
-    const context = yield* Effect.context<Needs>()
+    // Without the layer's own scope, which would take the place of the caller's.
+    const context = Context.omit(Scope.Scope)(yield* Effect.context<Needs>())
     const open = Effect.fn("AgentSupervisor.open")((options: SupervisionOptions) =>
       Effect.provide(openSupervision(options), context)
     )

@@ -21,6 +21,19 @@ const executed = (pattern: RegExp) =>
     (commands) => commands.filter(({ command }) => pattern.test(command))
   )
 
+describe("AgentSupervisor.open", () => {
+  it.effect("closes its watch with the scope it was opened in, not with the layer's", () =>
+    Effect.gen(function* () {
+      yield* Effect.scoped(openSupervision)
+      const journal = yield* RecordingEnvironment.use(({ journal }) => journal)
+      assert.deepStrictEqual(
+        journal.map(({ _tag }) => _tag),
+        ["WatchOpened", "WatchClosed"]
+      )
+    }).pipe(Effect.provide(supervisionLayer()))
+  )
+})
+
 describe("AgentSupervisor.launch", () => {
   it.effect("starts buzz-acp with its logs and without a value of its environment in the command", () =>
     Effect.gen(function* () {
