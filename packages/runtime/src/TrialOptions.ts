@@ -37,6 +37,11 @@ export interface TrialOptions {
   readonly directory: string
   /** Task files that are put into the environment before anything is launched. A folder is copied whole. */
   readonly uploads?: ReadonlyArray<{ readonly source: string; readonly target: string }>
+  /**
+   * Name of a task whose verifier grades what happened on the relay. Its evidence is then put into the environment once the
+   * stack has ended, as `artifacts/buzz-evidence.json` below the logs; a trial that cannot put it there fails.
+   */
+  readonly evidenceFor?: string
   /** How long the agents, and before them the forwarder, may take to be ready. Default 60 s. */
   readonly readinessTimeout?: Duration.Input
   /** How long to wait for usage that agents still owe, before they are ended. Default 60 s. */

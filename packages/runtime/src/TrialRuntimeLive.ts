@@ -10,10 +10,12 @@ import { AgentSupervisor } from "./AgentSupervisor.ts"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { cleanUp } from "./internal/cleanUp.ts"
 import { secretsOf } from "./internal/composeTeam.ts"
+import { evidencePath, EXPORT_EVIDENCE } from "./internal/evidence.ts"
 import * as latin1 from "./internal/latin1.ts"
 import { runPhases } from "./internal/runPhases.ts"
 import type { Stage } from "./internal/stage.ts"
 import * as Redaction from "./Redaction.ts"
+import { EvidenceNotExported, inPhase } from "./RuntimeLaunchError.ts"
 import { StackInstaller } from "./StackInstaller.ts"
 import { TrialRuntime, type TrialRun } from "./TrialRuntime.ts"
 
@@ -51,6 +53,22 @@ const runTrial = (run: TrialRun) =>
       const exit = yield* restore(runPhases({ run, stage, redactor })).pipe(Scope.provide(scope), Effect.exit)
       yield* cleanUp(run, stage, redactor, exit)
       yield* run.record.step("release", RELEASE_DEADLINE, Scope.close(scope, exit))
-      return yield* exit
+      const end = yield* exit
+      yield* requireEvidence(run)
+      return end
     })
   )
+
+/** Whoever grades a file that is not there takes an absence for a wrong answer. */
+const requireEvidence = Effect.fnUntraced(function* ({ record, trial }: TrialRun) {
+  if (trial.options.evidenceFor === undefined) return
+  const { facts } = yield* EnvironmentService
+  const { cleanup } = yield* record.facts
+  const exported = cleanup.find(({ step }) => step === EXPORT_EVIDENCE)
+  if (exported?.error === null) return
+  const reason = new EvidenceNotExported({
+    path: evidencePath(facts),
+    detail: exported?.error ?? "it was not collected"
+  })
+  return yield* inPhase("collect")(reason)
+})

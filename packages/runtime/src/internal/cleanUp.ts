@@ -11,6 +11,7 @@ import * as TeamState from "../TeamState.ts"
 import type { TrialRun } from "../TrialRuntime.ts"
 import { type ChannelView, namesOf } from "./channelView.ts"
 import { collectLogs } from "./collectLogs.ts"
+import { EXPORT_EVIDENCE, exportEvidence } from "./evidence.ts"
 import { noteInterruption } from "./noteInterruption.ts"
 import { first } from "./stackWatch.ts"
 import type { Stage } from "./stage.ts"
@@ -26,6 +27,8 @@ export const SWEEP_DEADLINE = Duration.seconds(30)
 export const LOGS_DEADLINE = Duration.seconds(60)
 /** A relay that does not answer by then leaves the transcript as it was observed. */
 export const TRANSCRIPT_DEADLINE = Duration.seconds(15)
+/** One small file. */
+export const EVIDENCE_DEADLINE = Duration.seconds(30)
 
 interface CleanUp {
   readonly run: TrialRun
@@ -107,14 +110,21 @@ const collect = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp) 
   )
   const { events } = yield* channel.seen
   yield* record.learn({ messageCount: events.length })
-  const document = transcript({
+  const said = {
     channelId: run.handle.channelId,
     events,
     names: namesOf(run.handle),
     complete,
-    redact: (text) => Redaction.apply(redactor, text)
-  })
+    redact: (text: string) => Redaction.apply(redactor, text)
+  }
+  const document = transcript(said)
   yield* record.step("write the transcript", TRANSCRIPT_DEADLINE, directory.writeJson("transcript.json", document))
+  const { evidenceFor, runId, trialId } = run.trial.options
+  if (evidenceFor === undefined) return
+  const { completion, taskEvent } = yield* record.facts
+  const ids = { taskEventId: taskEvent?.id, completionMessageId: completion?.id }
+  const input = { ...said, ...ids, taskName: evidenceFor, runId, trialId }
+  yield* record.step(EXPORT_EVIDENCE, EVIDENCE_DEADLINE, exportEvidence(directory, input))
 })
 
 /** The relay has the last word on what was said: whatever the observation missed is added. */

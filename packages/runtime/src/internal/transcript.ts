@@ -35,5 +35,5 @@ export const transcript = ({ channelId, complete, events, names, redact }: Trans
 })
 
 /** The `e` tag that is marked as the reply. */
-const replyTo = (event: NostrEvent): string | null =>
+export const replyTo = (event: NostrEvent): string | null =>
   event.tags.find(([name, , , marker]) => name === "e" && marker === "reply")?.[1] ?? null
