@@ -3,8 +3,9 @@
  * the sentence that says what is still being waited for. Times are milliseconds since the epoch.
  *
  * A team ends with the orchestrator's `DONE:`; or when it is quiescent, because agents wake by mention only. A lone agent
- * ends with its `DONE:`, or when its turn ended, because lone agents often say nothing. Without a `DONE:` nothing is concluded
- * until the channel was read after the last change: a log that tells of a turn's end can be ahead of the channel.
+ * ends with its `DONE:`, or when its turn ended, because lone agents often say nothing. Both end with their budget. Without a
+ * `DONE:` nothing but the lapse of time is concluded until the channel was read after the last change: a log that tells of a
+ * turn's end, or of tokens, can be ahead of the channel.
  */
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
@@ -40,13 +41,15 @@ export interface CompletionInput {
   readonly lastMessageMillis: number
   /** When the last complete reading of the channel was begun whose messages are all taken into account. */
   readonly channelReadMillis: number | undefined
+  /** The limit of tokens or money that is used up, as `Budget.exceeded` words it. */
+  readonly overBudget?: { readonly detail: string; readonly sinceMillis: number } | undefined
   readonly nowMillis: number
   /** When the budget is used up. */
   readonly deadlineMillis: number
 }
 
 /** Outcomes that this function can reach; the others come from outside of it. */
-export type CompletionOutcome = "done" | "stopped-without-done" | "quiescent" | "timed-out"
+export type CompletionOutcome = "done" | "stopped-without-done" | "quiescent" | "timed-out" | "over-budget"
 
 /** The trial is over, or goes on. */
 export type CompletionDecision =
@@ -100,7 +103,7 @@ export const decide = (input: CompletionInput): CompletionDecision => {
       "timed-out",
       `the budget is used up and ${roster.orchestratorId} has not posted DONE: (${list(agents, nowMillis)})`
     )
-  const stop = roster.solo ? soloStop(input, agents) : teamStop(input, agents)
+  const stop = budgetStop(input) ?? (roster.solo ? soloStop(input, agents) : teamStop(input, agents))
   if (stop === undefined) return waiting(input, agents)
   const recheckAtMillis = Math.min(stop.atMillis, deadlineMillis)
   if (nowMillis < stop.atMillis)
@@ -141,6 +144,17 @@ const agentsNow = (input: CompletionInput): ReadonlyArray<AgentNow> =>
     const state = input.states.get(agentId)
     return state === undefined ? [] : [{ agentId, state: AgentState.at(state, input.nowMillis) }]
   })
+
+const budgetStop = ({ overBudget, roster }: CompletionInput): Stop | undefined =>
+  overBudget === undefined
+    ? undefined
+    : {
+        outcome: "over-budget",
+        detail: `${overBudget.detail}, and ${roster.orchestratorId} has not posted DONE:`,
+        sinceMillis: overBudget.sinceMillis,
+        atMillis: overBudget.sinceMillis,
+        meanwhile: "nothing"
+      }
 
 /** A lone agent whose turn is over and who has nothing more to read. */
 const soloStop = (input: CompletionInput, agents: ReadonlyArray<AgentNow>): Stop | undefined => {

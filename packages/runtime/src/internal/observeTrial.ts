@@ -41,6 +41,8 @@ export interface ObserveOptions {
   /** When the task was posted, milliseconds since the epoch; the budget runs from then. */
   readonly postedMillis: number
   readonly budgetMillis: number
+  /** The limit of tokens or money that is used up, in words. */
+  readonly overBudget: (team: TeamState.TeamState) => string | undefined
 }
 
 /** How the observation ended. */
@@ -58,6 +60,7 @@ export const observeTrial = Effect.fnUntraced(function* (
   const changed = yield* Queue.sliding<void>(1)
   const toRead = yield* Queue.sliding<void>(1)
   const readMillis = yield* Ref.make<number | undefined>(undefined)
+  const overBudget = yield* Ref.make<Completion.CompletionInput["overBudget"]>(undefined)
   const status = yield* Ref.make<ObserverStatus>({ _tag: "Connected", attempt: 1 })
   const poke = Effect.asVoid(Queue.offer(changed, undefined))
 
@@ -90,7 +93,7 @@ export const observeTrial = Effect.fnUntraced(function* (
   const decide = Effect.gen(function* () {
     let told = ""
     for (;;) {
-      const decision = Completion.decide(yield* inputOf(options, yield* Ref.get(readMillis)))
+      const decision = Completion.decide(yield* inputOf(options, yield* Ref.get(readMillis), overBudget))
       if (decision._tag === "Ended") return yield* ended(options, decision, yield* Ref.get(status))
       if (decision.sentence !== told) {
         told = decision.sentence
@@ -114,9 +117,15 @@ export const observeTrial = Effect.fnUntraced(function* (
   ])
 })
 
-const inputOf = Effect.fnUntraced(function* (options: ObserveOptions, channelReadMillis: number | undefined) {
+const inputOf = Effect.fnUntraced(function* (
+  options: ObserveOptions,
+  channelReadMillis: number | undefined,
+  overBudget: Ref.Ref<Completion.CompletionInput["overBudget"]>
+) {
   const { channel, handle, postedMillis, supervision, task, team } = options
+  const nowMillis = yield* Clock.currentTimeMillis
   const state = yield* supervision.state
+  const used = options.overBudget(state)
   const { events, lastMillis } = yield* channel.seen
   const orchestrator = handle.credentials.find(({ agentId }) => agentId === team.orchestratorId)
   const input: Completion.CompletionInput = {
@@ -129,7 +138,11 @@ const inputOf = Effect.fnUntraced(function* (options: ObserveOptions, channelRea
     undelivered: Delivery.undelivered(state.delivery),
     lastMessageMillis: lastMillis,
     channelReadMillis,
-    nowMillis: yield* Clock.currentTimeMillis,
+    overBudget: yield* Ref.updateAndGet(
+      overBudget,
+      (before) => before ?? (used === undefined ? undefined : { detail: used, sinceMillis: nowMillis })
+    ),
+    nowMillis,
     deadlineMillis: postedMillis + options.budgetMillis
   }
   return input

@@ -6,6 +6,7 @@ import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
 import { userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
 import { Clock, Effect, FileSystem, Ref, Result } from "effect"
 import { AgentSupervisor, type Supervision } from "../AgentSupervisor.ts"
+import * as Budget from "../Budget.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import * as LogCapture from "../LogCapture.ts"
 import { outputProbe, satisfies } from "../OutputProbe.ts"
@@ -13,7 +14,9 @@ import * as Redaction from "../Redaction.ts"
 import * as RelayForwarder from "../RelayForwarder.ts"
 import { inPhase, OutputProbeFailed } from "../RuntimeLaunchError.ts"
 import { type InstalledStack, StackInstaller } from "../StackInstaller.ts"
+import type { TeamState } from "../TeamState.ts"
 import type { TrialEnd, TrialRun } from "../TrialRuntime.ts"
+import * as Usage from "../Usage.ts"
 import * as Channel from "./channelView.ts"
 import { composeLaunches, composeMembers, type Member } from "./composeTeam.ts"
 import { ofPost, ofRelayUrl } from "./foreignReason.ts"
@@ -42,7 +45,7 @@ export const runPhases = Effect.fnUntraced(function* (phases: Phases) {
     Effect.mapError(ready, (reason) => inPhase("ready")(reason))
   )
   const posted = yield* record.phase("post", post(phases, supervision))
-  const ended = yield* record.phase("observe", observe(phases, supervision, posted))
+  const ended = yield* record.phase("observe", observe(phases, supervision, posted, members))
   const end: TrialEnd = { outcome: ended.outcome, detail: ended.detail, completion: ended.completion }
   yield* record.learn({
     outcome: { outcome: end.outcome, detail: end.detail },
@@ -143,7 +146,8 @@ const post = Effect.fnUntraced(function* ({ run, stage }: Phases, supervision: S
 const observe = Effect.fnUntraced(function* (
   { run }: Phases,
   supervision: Supervision,
-  posted: Effect.Success<ReturnType<typeof post>>
+  posted: Effect.Success<ReturnType<typeof post>>,
+  members: ReadonlyArray<Member>
 ) {
   const client = yield* BuzzClient
   const { handle, record, trial } = run
@@ -159,9 +163,17 @@ const observe = Effect.fnUntraced(function* (
       orchestratorId: trial.orchestratorId,
       solo: condition.isSolo
     },
-    budgetMillis: condition.manifest.trial_budget.timeout_seconds * 1000
+    budgetMillis: condition.manifest.trial_budget.timeout_seconds * 1000,
+    overBudget: ({ agents }) => Budget.exceeded(condition.manifest, members.map(usageIn(agents)))
   }).pipe(Effect.mapError((reason) => inPhase("observe")(reason)))
 })
+
+const usageIn =
+  (agents: TeamState["agents"]) =>
+  ({ agentClass, credential: { agentId } }: Member): Budget.AgentUsage => {
+    const known = agents.get(agentId)
+    return { agentId, agentClass, totals: known === undefined ? undefined : Usage.totals(known.usage) }
+  }
 
 /** Characters of a wrong output that an error shows. */
 const SHOWN_OUTPUT = 200
