@@ -3,6 +3,7 @@
  * scope owns the environment: closing it ends every process in it, if we created it.
  */
 import { Context, type Duration, type Effect, type Redacted, type Scope, type Stream } from "effect"
+import type { ContainerFacts } from "./docker/ContainerFacts.ts"
 import type { EnvironmentError } from "./EnvironmentError.ts"
 import type { WatchEvent } from "./WatchEvent.ts"
 
@@ -55,6 +56,8 @@ export interface EnvironmentFacts {
   readonly created: boolean
   /** Guarantees this environment cannot give, one sentence each; empty when it gives all. */
   readonly limitations: ReadonlyArray<string>
+  /** Of a container: its image and the settings that its engine reports. */
+  readonly container?: ContainerFacts
 }
 
 export class EnvironmentService extends Context.Service<

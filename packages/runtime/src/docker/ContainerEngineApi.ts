@@ -1,18 +1,27 @@
 /**
  * Needs `node:stream` and `dockerode`, which speaks the Engine HTTP API over a unix socket or TCP: `ContainerEngine` over it.
- * Everything above this file knows neither.
+ * Everything above this file and its `internal` knows neither.
  */
-import Docker from "dockerode"
-import { Effect, FileSystem, Layer, Option, Path, Queue, type Scope, Sink, Stream, type Cause } from "effect"
+import type Docker from "dockerode"
+import { Effect, type FileSystem, Layer, type Path, Stream } from "effect"
 import { type Duplex, Readable } from "node:stream"
-import { CommandNotRun, EnvironmentError } from "../EnvironmentError.ts"
-import type { ByteDuplex } from "../Shell.ts"
-import { ContainerEngine, type ContainerState, type EngineFacts, type OwnedObject } from "./ContainerEngine.ts"
+import { ContainerEngine, type ContainerEvent, type EngineFacts, type OwnedObject } from "./ContainerEngine.ts"
 import { createBody } from "./ContainerSpec.ts"
-import { describe, EngineAddressInvalid, type EngineEndpoint } from "./EngineEndpoint.ts"
+import { describe, type EngineAddressInvalid, type EngineEndpoint } from "./EngineEndpoint.ts"
 import { type EngineError, EngineRefused, EngineUnreachable } from "./EngineError.ts"
-import { flavorOf } from "./EngineFlavor.ts"
-import * as RawStream from "./RawStream.ts"
+import { EVENT_NAMES, flavorOf, traitsOf } from "./EngineFlavor.ts"
+import { connectEngine } from "./internal/connectEngine.ts"
+import {
+  short,
+  toContainerEvent,
+  toContainerState,
+  toImageFacts,
+  toMachine,
+  toNetworkFacts,
+  toOwned
+} from "./internal/engineRecords.ts"
+import { execDuplex, hijacked } from "./internal/execDuplex.ts"
+import { followBuild, lines } from "./internal/followBuild.ts"
 
 /** The engine at `endpoint`. Fails at once when nobody answers there. */
 export const layer = (
@@ -20,144 +29,36 @@ export const layer = (
 ): Layer.Layer<ContainerEngine, EngineError | EngineAddressInvalid, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(ContainerEngine, make(endpoint))
 
+/** One request, abandoned when it is interrupted. */
+type Ask = <A>(action: string, request: (signal: AbortSignal) => Promise<A>) => Effect.Effect<A, EngineError>
+
 const make = Effect.fnUntraced(function* (endpoint: EngineEndpoint) {
-  const docker = yield* connect(endpoint)
+  const docker = yield* connectEngine(endpoint)
   const address = describe(endpoint)
   let calls = 0
-
-  /** One request. `missing` turns "no such object" into an answer. */
-  const ask = <A>(action: string, request: () => Promise<A>): Effect.Effect<A, EngineError> =>
+  const ask: Ask = (action, request) =>
     Effect.tryPromise({
-      try: () => {
+      try: (signal) => {
         calls++
-        return request()
+        return request(signal)
       },
       catch: (cause) => toEngineError(action, address, cause)
     })
-
   const facts = yield* readFacts(docker, endpoint, ask)
-
-  const inspectContainer = (id: string) =>
-    ask(`inspect container ${short(id)}`, () => docker.getContainer(id).inspect()).pipe(
-      Effect.map(toContainerState),
-      orMissing
-    )
-
-  const exec = Effect.fn("ContainerEngine.exec")(function* (
-    id: string,
-    { argv, cwd, user }: { argv: ReadonlyArray<string>; user?: string | undefined; cwd?: string | undefined }
-  ): Effect.fn.Return<ByteDuplex, EngineError, Scope.Scope> {
-    const action = `run a process in container ${short(id)}`
-    const created = yield* ask(action, () =>
-      docker.getContainer(id).exec({
-        Cmd: [...argv],
-        AttachStdin: true,
-        AttachStdout: true,
-        AttachStderr: true,
-        Tty: false,
-        ...(user === undefined ? {} : { User: user }),
-        ...(cwd === undefined ? {} : { WorkingDir: cwd })
-      })
-    )
-    const socket = yield* Effect.acquireRelease(
-      ask(action, () => created.start({ hijack: true, stdin: true, Tty: false })),
-      (duplex) => Effect.sync(() => duplex.destroy())
-    )
-    return yield* toDuplex(socket, address, () => ask(action, () => created.inspect()))
-  })
-
   return ContainerEngine.of({
     facts,
-    inspectImage: (reference) =>
-      ask(`inspect image ${reference}`, () => docker.getImage(reference).inspect()).pipe(
-        Effect.map((image) => ({
-          id: image.Id,
-          architecture: toMachine(image.Architecture),
-          user: image.Config.User ?? "",
-          workDirectory: image.Config.WorkingDir ?? "",
-          environment: image.Config.Env ?? []
-        })),
+    ...images(docker, ask),
+    ...containers(docker, ask, facts),
+    ...processes(docker, ask, facts),
+    ...ownership(docker, ask),
+    inspectNetwork: (name) =>
+      ask(`inspect network ${name}`, () => docker.getNetwork(name).inspect()).pipe(
+        Effect.map((network) => toNetworkFacts(network as Docker.NetworkInspectInfo)),
         orMissing
       ),
-    buildImage: Effect.fn("ContainerEngine.buildImage")(function* ({ archive, labels, onProgress, tag }) {
-      const action = `build image ${tag}`
-      const body = Readable.from(Stream.toAsyncIterable(archive))
-      const response = yield* ask(action, () =>
-        docker.buildImage(body, { t: tag, labels: { ...labels }, forcerm: true })
-      )
-      yield* followBuild(response, action, onProgress)
-      const built = yield* ask(`inspect image ${tag}`, () => docker.getImage(tag).inspect())
-      return built.Id
-    }),
-    createContainer: (spec) =>
-      Effect.map(
-        ask(`create container ${spec.name}`, () => docker.createContainer(createBody(spec, facts.flavor))),
-        ({ id }) => id
-      ),
-    startContainer: (id) => Effect.asVoid(ask(`start container ${short(id)}`, () => docker.getContainer(id).start())),
-    removeContainer: (id) =>
-      ask(`remove container ${short(id)}`, () => docker.getContainer(id).remove({ force: true, v: true })).pipe(orGone),
-    inspectContainer,
-    awaitStopped: (id) =>
-      ask(`wait for container ${short(id)}`, () => docker.getContainer(id).wait({ condition: "not-running" })).pipe(
-        orGone
-      ),
-    exec,
-    listOwned: Effect.fn("ContainerEngine.listOwned")(function* (label) {
-      const filters = { label: [label] }
-      const containers = yield* ask("list containers", () => docker.listContainers({ all: true, filters }))
-      const networks = yield* ask("list networks", () => docker.listNetworks({ filters }))
-      const volumes = yield* ask("list volumes", () => docker.listVolumes({ filters }))
-      const images = yield* ask("list images", () => docker.listImages({ filters }))
-      return [
-        ...containers.map(({ Id, Labels, Names }) => owned("container", Id, Names[0]?.replace(/^\//, ""), Labels)),
-        ...networks.map(({ Id, Labels, Name }) => owned("network", Id, Name, Labels)),
-        ...(volumes.Volumes ?? []).map(({ Labels, Name }) => owned("volume", Name, Name, Labels)),
-        ...images.map(({ Id, Labels, RepoTags }) => owned("image", Id, RepoTags?.[0], Labels))
-      ]
-    }),
-    removeOwned: (object) => ask(`remove ${object.kind} ${object.name}`, () => remove(docker, object)).pipe(orGone),
-    createVolume: ({ labels, name }) =>
-      Effect.asVoid(ask(`create volume ${name}`, () => docker.createVolume({ Name: name, Labels: { ...labels } }))),
     calls: Effect.sync(() => calls)
   })
 })
-
-type Ask = <A>(action: string, request: () => Promise<A>) => Effect.Effect<A, EngineError>
-
-/** dockerode reads its own environment variables unless every option it looks for is given. */
-const connect = Effect.fnUntraced(function* (endpoint: EngineEndpoint) {
-  switch (endpoint._tag) {
-    case "Unix":
-      return new Docker({ socketPath: endpoint.path })
-    case "Ssh":
-      return yield* new EngineAddressInvalid({
-        source: describe(endpoint),
-        detail:
-          "is reached through ssh, which is not supported: forward its socket " +
-          "(ssh -nNT -L /tmp/engine.sock:/var/run/docker.sock HOST) and set DOCKER_HOST=unix:///tmp/engine.sock"
-      })
-    case "Tcp": {
-      const { host, port, tls } = endpoint
-      if (tls === undefined) return new Docker({ host, port, protocol: "http" })
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* Path.Path
-      const pem = (name: string) => Effect.option(fs.readFile(path.join(tls.directory, name)))
-      const [ca, cert, key] = yield* Effect.all([pem("ca.pem"), pem("cert.pem"), pem("key.pem")])
-      if (tls.verify && tls.directory !== "" && Option.isNone(ca)) {
-        return yield* new EngineAddressInvalid({
-          source: describe(endpoint),
-          detail: `needs ${path.join(tls.directory, "ca.pem")}, which cannot be read`
-        })
-      }
-      const files = { ...optionalPem("ca", ca), ...optionalPem("cert", cert), ...optionalPem("key", key) }
-      return new Docker({ host, port, protocol: "https", ...files })
-    }
-  }
-})
-
-const optionalPem = <Name extends string>(name: Name, file: Option.Option<Uint8Array>) =>
-  Option.isNone(file) ? {} : { [name]: Buffer.from(file.value) }
 
 const readFacts = Effect.fnUntraced(function* (docker: Docker, endpoint: EngineEndpoint, ask: Ask) {
   const version = yield* ask("say its version", () => docker.version())
@@ -174,11 +75,170 @@ const readFacts = Effect.fnUntraced(function* (docker: Docker, endpoint: EngineE
   return facts
 })
 
-/** Go's names of architectures as `uname -m` has them. */
-const toMachine = (architecture: string): string =>
-  architecture === "amd64" ? "x86_64" : architecture === "arm64" ? "aarch64" : architecture
+type Service = ContainerEngine["Service"]
 
-const short = (id: string): string => (/^[0-9a-f]{64}$/.test(id) ? id.slice(0, 12) : id)
+const images = (docker: Docker, ask: Ask): Pick<Service, "inspectImage" | "buildImage"> => ({
+  inspectImage: (reference) =>
+    ask(`inspect image ${reference}`, () => docker.getImage(reference).inspect()).pipe(
+      Effect.map(toImageFacts),
+      orMissing
+    ),
+  buildImage: Effect.fn("ContainerEngine.buildImage")(function* ({ archive, labels, onProgress, tag }) {
+    const action = `build image ${tag}`
+    const build = (abortSignal: AbortSignal) =>
+      docker.buildImage(Readable.from(Stream.toAsyncIterable(archive)), {
+        t: tag,
+        labels: { ...labels },
+        forcerm: true,
+        abortSignal
+      })
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const response = yield* Effect.acquireRelease(
+          Effect.interruptible(ask(action, build)),
+          // The engine gives a build up when nobody listens any more.
+          (stream) => Effect.sync(() => (stream as Readable).destroy())
+        )
+        yield* followBuild(response as AsyncIterable<Buffer>, action, onProgress)
+      })
+    )
+    const built = yield* ask(`inspect image ${tag}`, () => docker.getImage(tag).inspect())
+    return built.Id
+  })
+})
+
+const containers = (
+  docker: Docker,
+  ask: Ask,
+  { address, flavor }: EngineFacts
+): Pick<
+  Service,
+  "createContainer" | "startContainer" | "removeContainer" | "inspectContainer" | "follow" | "holdStdin"
+> => ({
+  createContainer: (spec) =>
+    Effect.map(
+      ask(`create container ${spec.name}`, () => create(docker, spec.name, createBody(spec, flavor))),
+      ({ Id, Warnings }) => ({ id: Id, warnings: Warnings ?? [] })
+    ),
+  startContainer: (id) => Effect.asVoid(ask(`start container ${short(id)}`, () => docker.getContainer(id).start())),
+  removeContainer: (id) =>
+    ask(`remove container ${short(id)}`, () => docker.getContainer(id).remove({ force: true, v: true })).pipe(orGone),
+  inspectContainer: (id) =>
+    ask(`inspect container ${short(id)}`, () => docker.getContainer(id).inspect()).pipe(
+      Effect.map(toContainerState),
+      orMissing
+    ),
+  follow: Effect.fn("ContainerEngine.follow")(function* (id: string) {
+    const action = `follow container ${short(id)}`
+    const filters: Docker.GetEventsOptions["filters"] = {
+      type: ["container"],
+      container: [id],
+      event: Object.values(EVENT_NAMES).flat()
+    }
+    const response = yield* Effect.acquireRelease(
+      ask(action, () => docker.getEvents({ filters })),
+      (stream) => Effect.sync(() => (stream as Readable).destroy())
+    )
+    return lines(response as AsyncIterable<Buffer>, (cause) => toEngineError(action, address, cause)).pipe(
+      Stream.map(toContainerEvent),
+      Stream.filter((event): event is ContainerEvent => event !== undefined)
+    )
+  }),
+  holdStdin: (id) =>
+    Effect.asVoid(
+      hijacked(
+        ask(`attach to container ${short(id)}`, () =>
+          docker.getContainer(id).attach({ stream: true, stdin: true, hijack: true })
+        ) as Effect.Effect<Duplex, EngineError>
+      )
+    )
+})
+
+const processes = (docker: Docker, ask: Ask, { address, flavor }: EngineFacts): Pick<Service, "exec"> => {
+  const { stdinStartsWithRequest } = traitsOf(flavor)
+  return {
+    exec: Effect.fn("ContainerEngine.exec")(function* (id, { argv, cwd, user }) {
+      const action = `run a process in container ${short(id)}`
+      const created = yield* ask(action, () =>
+        docker.getContainer(id).exec({
+          Cmd: stdinStartsWithRequest ? skipFirstLine(argv) : [...argv],
+          AttachStdin: true,
+          AttachStdout: true,
+          AttachStderr: true,
+          Tty: false,
+          ...(user === undefined ? {} : { User: user }),
+          ...(cwd === undefined ? {} : { WorkingDir: cwd })
+        })
+      )
+      const socket = yield* hijacked(ask(action, () => created.start({ hijack: true, stdin: true, Tty: false })))
+      if (stdinStartsWithRequest) socket.write("\n")
+      return yield* execDuplex(
+        socket,
+        address,
+        ask(action, () => created.inspect())
+      )
+    })
+  }
+}
+
+const ownership = (docker: Docker, ask: Ask): Pick<Service, "listOwned" | "removeOwned"> => ({
+  listOwned: Effect.fn("ContainerEngine.listOwned")(function* (label: string) {
+    const filters = { label: [label] }
+    const found = yield* ask("list containers", () => docker.listContainers({ all: true, filters }))
+    const networks = yield* ask("list networks", () => docker.listNetworks({ filters }))
+    const volumes = yield* ask("list volumes", () => docker.listVolumes({ filters }))
+    const built = yield* ask("list images", () => docker.listImages({ filters }))
+    return [
+      ...found.map(({ Id, Labels, Names }) => toOwned("container", Id, Names[0]?.replace(/^\//, ""), Labels)),
+      ...networks.map(({ Id, Labels, Name }) => toOwned("network", Id, Name, Labels)),
+      ...(volumes.Volumes ?? []).map(({ Labels, Name }) => toOwned("volume", Name, Name, Labels)),
+      ...built.map(({ Id, Labels, RepoTags }) => toOwned("image", Id, RepoTags?.[0], Labels))
+    ]
+  }),
+  removeOwned: (object) => orGone(ask(`remove ${object.kind} ${object.name}`, () => remove(docker, object)))
+})
+
+/** The first line of stdin is the request's body, ended by a line break that we send. `read` takes no byte more than a line. */
+const skipFirstLine = (argv: ReadonlyArray<string>): Array<string> => [
+  "sh",
+  "-c",
+  'read -r request; exec "$@"',
+  "sh",
+  ...argv
+]
+
+const remove = (docker: Docker, { id, kind }: OwnedObject): Promise<unknown> => {
+  switch (kind) {
+    case "container":
+      return docker.getContainer(id).remove({ force: true, v: true })
+    case "network":
+      return docker.getNetwork(id).remove()
+    case "volume":
+      return docker.getVolume(id).remove()
+    case "image":
+      return docker.getImage(id).remove()
+  }
+}
+
+interface Created {
+  readonly Id: string
+  readonly Warnings?: ReadonlyArray<string> | null
+}
+
+/** dockerode's own method loses the warnings, and puts the whole body, variables and all, into the URL as well. */
+const create = (docker: Docker, name: string, body: object): Promise<Created> =>
+  new Promise((resolve, reject) => {
+    const request = {
+      path: "/containers/create?",
+      method: "POST",
+      options: { _query: { name }, _body: body },
+      statusCodes: { 200: true, 201: true, 400: "bad parameter", 404: "no such image", 409: "conflict", 500: "error" }
+    }
+    const modem = docker.modem as {
+      readonly dial: (request: object, done: (error: unknown, data: Created) => void) => void
+    }
+    modem.dial(request, (error, data) => (error === null ? resolve(data) : reject(error as Error)))
+  })
 
 const toEngineError = (action: string, address: string, cause: unknown): EngineError => {
   const { statusCode, json, message } = cause as {
@@ -194,122 +254,18 @@ const toEngineError = (action: string, address: string, cause: unknown): EngineE
 
 const isMissing = (error: EngineError): boolean => error._tag === "EngineRefused" && error.status === 404
 
+/** Somebody else removes it at this moment. */
+const isGoing = (error: EngineError): boolean =>
+  error._tag === "EngineRefused" && error.status === 409 && /already in progress/.test(error.detail)
+
 const orMissing = <A>(effect: Effect.Effect<A, EngineError>): Effect.Effect<A | undefined, EngineError> =>
   Effect.catchIf(effect, isMissing, () => Effect.as(Effect.void, undefined))
 
 const orGone = (effect: Effect.Effect<unknown, EngineError>): Effect.Effect<void, EngineError> =>
-  Effect.asVoid(orMissing(effect))
-
-const toContainerState = (container: Docker.ContainerInspectInfo): ContainerState => ({
-  id: container.Id,
-  name: container.Name.replace(/^\//, ""),
-  running: container.State.Running,
-  paused: container.State.Paused,
-  exitCode: container.State.Running ? undefined : container.State.ExitCode,
-  outOfMemory: container.State.OOMKilled,
-  hostPid: container.State.Pid,
-  image: container.Image,
-  workDirectory: container.Config.WorkingDir,
-  user: container.Config.User,
-  environment: container.Config.Env ?? [],
-  labels: container.Config.Labels ?? {}
-})
-
-const owned = (
-  kind: OwnedObject["kind"],
-  id: string,
-  name: string | undefined,
-  labels: Record<string, string> | undefined
-): OwnedObject => ({ kind, id, name: name ?? short(id), labels: labels ?? {} })
-
-const remove = (docker: Docker, { id, kind }: OwnedObject): Promise<unknown> => {
-  switch (kind) {
-    case "container":
-      return docker.getContainer(id).remove({ force: true, v: true })
-    case "network":
-      return docker.getNetwork(id).remove()
-    case "volume":
-      return docker.getVolume(id).remove()
-    case "image":
-      return docker.getImage(id).remove()
-  }
-}
-
-/** Reads the build's messages to their end; an `error` among them is the build's failure. */
-const followBuild = Effect.fnUntraced(function* (
-  response: NodeJS.ReadableStream,
-  action: string,
-  onProgress: (line: string) => Effect.Effect<void>
-) {
-  yield* Stream.fromAsyncIterable(response as AsyncIterable<Buffer>, (cause) => cause).pipe(
-    Stream.mapError((cause) => new EngineRefused({ action, status: 500, detail: String(cause) })),
-    Stream.map((bytes) => Uint8Array.from(bytes)),
-    Stream.decodeText(),
-    Stream.splitLines,
-    Stream.filter((line) => line.trim() !== ""),
-    Stream.runForEach((line) => {
-      const message = JSON.parse(line) as { readonly stream?: string; readonly error?: string }
-      if (message.error !== undefined) {
-        return Effect.fail(new EngineRefused({ action, status: 500, detail: message.error }))
-      }
-      const text = message.stream?.trimEnd() ?? ""
-      return text === "" ? Effect.void : onProgress(text)
-    })
+  Effect.asVoid(
+    Effect.catchIf(
+      effect,
+      (error) => isMissing(error) || isGoing(error),
+      () => Effect.void
+    )
   )
-})
-
-/** Pieces of one output that may wait for their reader. Both outputs share a socket: neither may be left unread. */
-const PIECES = 64
-
-const toDuplex = Effect.fnUntraced(function* (
-  socket: Duplex,
-  address: string,
-  inspect: () => Effect.Effect<Docker.ExecInspectInfo, EngineError>
-): Effect.fn.Return<ByteDuplex, never, Scope.Scope> {
-  const broken = (cause: unknown) =>
-    new EnvironmentError({
-      operation: "ContainerEngine.exec",
-      reason: new CommandNotRun({
-        environment: address,
-        action: "talk to a process in the container",
-        detail: cause instanceof Error ? cause.message : String(cause)
-      })
-    })
-  const outputs = {
-    stdout: yield* Queue.bounded<Uint8Array, EnvironmentError | Cause.Done>(PIECES),
-    stderr: yield* Queue.bounded<Uint8Array, EnvironmentError | Cause.Done>(PIECES)
-  }
-  let state = RawStream.initial
-  yield* Stream.fromAsyncIterable(socket as AsyncIterable<Buffer>, broken).pipe(
-    Stream.runForEach((chunk) => {
-      const [next, pieces] = RawStream.feed(state, chunk)
-      state = next
-      return Effect.forEach(pieces, ({ bytes, output }) => Queue.offer(outputs[output], bytes), { discard: true })
-    }),
-    Effect.matchEffect({
-      onFailure: (error) => Effect.all([Queue.fail(outputs.stdout, error), Queue.fail(outputs.stderr, error)]),
-      onSuccess: () => Effect.all([Queue.end(outputs.stdout), Queue.end(outputs.stderr)])
-    }),
-    Effect.forkScoped
-  )
-  const write = (bytes: Uint8Array) =>
-    Effect.callback<void, EnvironmentError>((resume) => {
-      socket.write(bytes, (error) =>
-        resume(error === null || error === undefined ? Effect.void : Effect.fail(broken(error)))
-      )
-    })
-  // The engine may know of the end a moment after the stream has ended.
-  const exitCode = Effect.gen(function* () {
-    while (true) {
-      const { ExitCode, Running } = yield* Effect.mapError(inspect(), broken)
-      if (!Running && ExitCode !== null) return ExitCode
-      yield* Effect.sleep("20 millis")
-    }
-  })
-  return {
-    stdin: Sink.forEach(write).pipe(Sink.ensuring(Effect.sync(() => socket.end()))),
-    stdout: Stream.fromQueue(outputs.stdout),
-    stderr: Stream.fromQueue(outputs.stderr),
-    exitCode
-  }
-})

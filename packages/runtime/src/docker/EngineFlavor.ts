@@ -11,10 +11,8 @@ export interface EngineTraits {
   readonly hostGateway: string | undefined
   /** The name under which a container finds the host. */
   readonly hostName: string
-  /** Whether `State.OOMKilled` can be believed; if not, the memory cgroup inside the container tells. */
+  /** Whether `State.OOMKilled` can be believed; if not, exit code 137 under a memory limit is all there is. */
   readonly reportsOutOfMemory: boolean
-  /** Whether archives can be put where a tmpfs is mounted. Docker reports success and writes below the mount. */
-  readonly archivesReachTmpfs: boolean
   /** A hijacked exec's stdin begins with the request's own JSON body, which whatever reads it must survive. */
   readonly stdinStartsWithRequest: boolean
   /** A ulimit replaces the engine's whole list, so both must always be given together. */
@@ -26,7 +24,6 @@ const TRAITS: Readonly<Record<EngineFlavor, EngineTraits>> = {
     hostGateway: "host.docker.internal:host-gateway",
     hostName: "host.docker.internal",
     reportsOutOfMemory: true,
-    archivesReachTmpfs: false,
     stdinStartsWithRequest: false,
     ulimitsReplaceDefaults: false
   },
@@ -35,7 +32,6 @@ const TRAITS: Readonly<Record<EngineFlavor, EngineTraits>> = {
     hostGateway: undefined,
     hostName: "host.containers.internal",
     reportsOutOfMemory: false,
-    archivesReachTmpfs: true,
     stdinStartsWithRequest: true,
     ulimitsReplaceDefaults: true
   }
@@ -47,3 +43,11 @@ export const traitsOf = (flavor: EngineFlavor): EngineTraits => TRAITS[flavor]
 /** Podman names itself among the components of `GET /version`; everything else that speaks the API is taken for Docker. */
 export const flavorOf = (components: ReadonlyArray<{ readonly Name: string }>): EngineFlavor =>
   components.some(({ Name }) => Name.toLowerCase().includes("podman")) ? "podman" : "docker"
+
+/** What the engines call the events of a container that say the same. */
+export const EVENT_NAMES = {
+  stopped: ["die", "died"],
+  paused: ["pause"],
+  removed: ["destroy", "remove"],
+  "out-of-memory": ["oom"]
+} as const

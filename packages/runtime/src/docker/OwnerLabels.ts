@@ -11,7 +11,9 @@ const PREFIX = "org.buzz-orchestra."
 export const Owner = Schema.Struct({
   run: Schema.String,
   trial: Schema.String,
-  /** Identity of the host: its boot id, so that a pid of an earlier boot is never taken for a live one. */
+  /** The machine, the same after it was started anew; empty when it cannot be told from others. */
+  machine: Schema.String,
+  /** Where the pid means something: `<boot id>/<pid namespace>`, so that a pid from elsewhere is never taken for one of here. */
   host: Schema.String,
   pid: Schema.Int.pipe(Schema.check(Schema.isGreaterThan(0))),
   /** Field 22 of `/proc/<pid>/stat`, or what the platform has for it: tells a recycled pid from the owner. */
@@ -26,6 +28,7 @@ export type Owner = typeof Owner.Type
 export const toLabels = (owner: Owner): Record<string, string> => ({
   [`${PREFIX}run`]: owner.run,
   [`${PREFIX}trial`]: owner.trial,
+  [`${PREFIX}machine`]: owner.machine,
   [`${PREFIX}host`]: owner.host,
   [`${PREFIX}pid`]: String(owner.pid),
   [`${PREFIX}pid-start-time`]: owner.pidStartTime,
@@ -35,12 +38,16 @@ export const toLabels = (owner: Owner): Record<string, string> => ({
 /** The label by whose presence an engine finds all our objects. */
 export const OWNER_LABEL = `${PREFIX}host`
 
+/** On images that were built: sha256 of what they were built from, 64 hex digits. */
+export const CONTENT_LABEL = `${PREFIX}content`
+
 /** The owner of an object, when its labels are ours and whole. */
 export const fromLabels = (labels: Readonly<Record<string, string>>): Option.Option<Owner> => {
   const label = (name: string) => labels[`${PREFIX}${name}`]
   return Schema.decodeUnknownOption(Owner)({
     run: label("run"),
     trial: label("trial"),
+    machine: label("machine"),
     host: label("host"),
     pid: Number(label("pid") ?? Number.NaN),
     pidStartTime: label("pid-start-time"),
@@ -50,11 +57,19 @@ export const fromLabels = (labels: Readonly<Record<string, string>>): Option.Opt
 
 /** What is known about the processes of this host. */
 export interface LiveHost {
+  readonly machine: string
   readonly host: string
   /** The start time of a process that lives here now. */
   readonly startTimeOf: (pid: number) => string | undefined
 }
 
-/** Whether an owner is certainly gone: same host, and no process with its pid and start time. */
+/**
+ * Whether an owner is certainly gone: it was here and no process has its pid and start time, or it ran on this machine
+ * before the machine was started anew. Of other namespaces and machines nothing is known.
+ */
 export const isOrphaned = (owner: Owner, here: LiveHost): boolean =>
-  owner.host === here.host && here.startTimeOf(owner.pid) !== owner.pidStartTime
+  owner.host === here.host
+    ? here.startTimeOf(owner.pid) !== owner.pidStartTime
+    : owner.machine !== "" && owner.machine === here.machine && bootOf(owner.host) !== bootOf(here.host)
+
+const bootOf = (host: string): string => host.slice(0, host.indexOf("/"))

@@ -5,7 +5,8 @@ import { fromLabels, isOrphaned, Owner, toLabels } from "../../src/docker/OwnerL
 const owner: Owner = {
   run: "run-1",
   trial: "trial-1",
-  host: "boot-a",
+  machine: "machine-a",
+  host: "boot-a/pid:[1]",
   pid: 4242,
   pidStartTime: "99",
   created: "2026-01-02T03:04:05.000Z"
@@ -23,11 +24,22 @@ describe("OwnerLabels", () => {
     assert.deepStrictEqual(fromLabels({}), Option.none())
   })
 
-  it("calls an owner gone only on its own host, and when its pid is not that process any more", () => {
-    const running = (startTime: string | undefined) => ({ host: "boot-a", startTimeOf: () => startTime })
+  it("calls an owner gone when its pid is not that process any more", () => {
     assert.isFalse(isOrphaned(owner, running("99")))
     assert.isTrue(isOrphaned(owner, running(undefined)))
     assert.isTrue(isOrphaned(owner, running("100")))
-    assert.isFalse(isOrphaned(owner, { host: "boot-b", startTimeOf: () => undefined }))
+  })
+
+  it("calls an owner gone when its machine was started anew, and says nothing about other machines and namespaces", () => {
+    assert.isTrue(isOrphaned(owner, { ...here, host: "boot-b/pid:[1]" }))
+    assert.isFalse(isOrphaned(owner, { ...here, host: "boot-a/pid:[2]" }))
+    assert.isFalse(isOrphaned(owner, { ...here, host: "boot-b/pid:[1]", machine: "machine-b" }))
+    assert.isFalse(isOrphaned({ ...owner, machine: "" }, { ...here, host: "boot-b/pid:[1]", machine: "" }))
   })
 })
+
+/** Where the owner ran; nobody lives there any more. */
+const here = { machine: owner.machine, host: owner.host, startTimeOf: () => undefined }
+
+/** The same, with one process. */
+const running = (startTime: string | undefined) => ({ ...here, startTimeOf: () => startTime })

@@ -1,0 +1,47 @@
+/**
+ * What PID 1 of a container does that we made: reap orphans, and end at the latest after its time limit or when whoever
+ * holds its stdin is gone. POSIX text for dash, bash and busybox.
+ */
+
+/** `docker stop` and PID 1's own helper ask with it: TERM would end the container whenever an agent ends every shell. */
+export const IDLE_SIGNAL = "SIGUSR1"
+
+/** Exit code of PID 1 after its time limit. */
+export const TIME_LIMIT_CODE = 124
+
+/** Exit code of PID 1 when the image has no `sleep`. */
+export const NO_SLEEP_CODE = 127
+
+/** Between two looks at whether the helper is still there. */
+const LOOK_SECONDS = 60
+
+/**
+ * A shell that waits reaps whatever is given to it, so no init is needed. The kernel lets nobody inside kill PID 1, only its
+ * helpers, and those are started again; the time left is counted by `/proc/uptime`.
+ */
+const IDLE_SCRIPT = `exec 3<&0 </dev/null
+trap 'exit 0' USR1
+read -r up _ </proc/uptime
+end=$((\${up%.*} + $1)) reader=
+while :; do
+  read -r up _ </proc/uptime
+  left=$((end - \${up%.*}))
+  [ $left -gt 0 ] || exit ${TIME_LIMIT_CODE}
+  [ $left -gt ${LOOK_SECONDS} ] && left=${LOOK_SECONDS}
+  if [ -z "$reader" ] || ! kill -0 $reader 2>/dev/null; then
+    { trap '' HUP INT TERM; while read -r _; do :; done; kill -USR1 $$; } <&3 &
+    reader=$!
+  fi
+  sleep $left 3<&- &
+  wait $!
+  [ $? -ne 127 ] || exit ${NO_SLEEP_CODE}
+done`
+
+/** The command of PID 1. */
+export const idleCommand = (limitSeconds: number): ReadonlyArray<string> => [
+  "sh",
+  "-c",
+  IDLE_SCRIPT,
+  "buzz-idle",
+  String(limitSeconds)
+]
