@@ -25,6 +25,7 @@ import { CommandNotRun, EnvironmentError, EnvironmentLost, EnvironmentNotCreated
 import { spawnDuplex } from "./internal/childDuplex.ts"
 import { makeHeadTail } from "./internal/headTail.ts"
 import { parseProcStat, type ProcStat } from "./internal/procStat.ts"
+import { findPrograms, type Programs } from "./internal/hostPrograms.ts"
 import { parseUser, setprivUser } from "./internal/sandboxUser.ts"
 import { bwrapArguments, SANDBOX_CAPABILITIES, type SandboxPlan, unshareScript, words } from "./SandboxPlan.ts"
 import type { OpenProcess } from "./ByteDuplex.ts"
@@ -55,35 +56,16 @@ const BUILD_LIMIT = Duration.seconds(20)
 /** Until every process must have ended after the first one was killed. */
 const END_LIMIT = Duration.seconds(5)
 
-/** PID 1 of the sandbox. A shell's `wait` reaps whatever was orphaned; the sleep is started again if someone kills it. */
-const INIT = `echo ready; read -r go || exit 1
-exec </dev/null >/dev/null 2>&1
-while :; do sleep 2147483647 & wait; done`
-
-/** Where util-linux and bubblewrap install; the caller's own PATH says nothing about them. */
-const FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin"]
-
 /** Building and entering take these. Those that enter are called by path, for PATH inside is the caller's to choose. */
 const PROGRAMS = {
   bwrap: ["bwrap", "nsenter", "setpriv", "setsid"],
   unshare: ["unshare", "mount", "umount", "pivot_root", "nsenter", "setpriv", "setsid"]
 } as const
 
-type Programs = Readonly<Record<string, string>>
-
-const findPrograms = Effect.fnUntraced(function* (name: string, backend: SandboxBackend) {
-  const fs = yield* FileSystem.FileSystem
-  const found: Record<string, string> = {}
-  const missing: Array<string> = []
-  for (const program of PROGRAMS[backend]) {
-    const paths = FOLDERS.map((folder) => `${folder}/${program}`)
-    const path = yield* Effect.findFirst(paths, (candidate) => Effect.orElseSucceed(fs.exists(candidate), () => false))
-    if (Option.isSome(path)) found[program] = path.value
-    else missing.push(program)
-  }
-  if (missing.length > 0) return yield* notCreated(name, `${missing.join(", ")} not found`)
-  return found
-})
+/** PID 1 of the sandbox. A shell's `wait` reaps whatever was orphaned; the sleep is started again if someone kills it. */
+const INIT = `echo ready; read -r go || exit 1
+exec </dev/null >/dev/null 2>&1
+while :; do sleep 2147483647 & wait; done`
 
 /** Starts a sandbox; the scope ends it and waits until nothing of it is left. */
 export const openSandbox = Effect.fnUntraced(function* (
@@ -96,7 +78,8 @@ export const openSandbox = Effect.fnUntraced(function* (
   const name = `local sandbox (${options.backend})`
   const fs = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const programs = yield* findPrograms(name, options.backend)
+  const { missing, programs } = yield* findPrograms(PROGRAMS[options.backend])
+  if (missing.length > 0) return yield* notCreated(name, `not installed: ${missing.join(", ")}`)
   const first = yield* start(name, options, programs)
   const lost = yield* Deferred.make<EnvironmentError>()
   yield* first.exitCode.pipe(

@@ -172,6 +172,7 @@ export const words = (text: string): ReadonlyArray<string> => text.split(" ")
  * `pid <n>` to stdout: its pid on this machine.
  */
 export const unshareScript = (plan: SandboxPlan, init: string): string => `set -eu
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 read -r pid _ </proc/self/stat
 echo "pid $pid"
 root=${SCAFFOLD}

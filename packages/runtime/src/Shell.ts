@@ -54,11 +54,14 @@ export interface Shell {
 /** Shells open at once, without the one that only kills. Each costs a process, and with a container an exec session. */
 export const MAX_SHELLS = 16
 
-/** A command that runs longer than this gets its limit armed inside the environment; most never do. */
+/**
+ * A command that runs longer than this gets its limit armed inside the environment, where it holds even if this process is gone.
+ * Most never do, and arming costs more than they.
+ */
 const ARM_AFTER = Duration.millis(100)
 
 /** How long the end of a killed command is waited for before its shell is given up. */
-const KILL_GRACE = Duration.seconds(2)
+const KILL_GRACE = Duration.seconds(5)
 
 /** A shell that ends may be the first sign that the environment did. */
 const LOSS_GRACE = Duration.millis(500)
@@ -102,7 +105,7 @@ const KILLED = 128 + 9
 
 const notRun = (host: ShellHost, detail: string) =>
   new EnvironmentError({
-    operation: "Shell.run",
+    operation: "EnvironmentService.exec",
     reason: new CommandNotRun({ environment: host.environment, action: "run a command", detail })
   })
 
@@ -125,6 +128,7 @@ const supervise = Effect.fnUntraced(function* (
   const started = yield* Clock.currentTimeMillis
   const quick = yield* Effect.timeoutOption(running.output, Duration.min(ARM_AFTER, limit))
   if (Option.isSome(quick)) return { ...quick.value, timedOut: false }
+  if (!Duration.isFinite(limit)) return { ...(yield* running.output), timedOut: false }
   const left = Duration.millis(Math.max(1, Duration.toMillis(limit) - ((yield* Clock.currentTimeMillis) - started)))
   const armed = yield* Effect.acquireUseRelease(
     killer.arm(session, left),

@@ -4,8 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
 import { openSandbox } from "@buzz-orchestra/runtime/Sandbox"
+import { sweep } from "@buzz-orchestra/runtime/Sweep"
 import { planSandbox } from "@buzz-orchestra/runtime/SandboxPlan"
-import { Deferred, Effect, Exit, Fiber, FileSystem, Layer, PlatformError, Random, Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, FileSystem, Layer, Random, Scope, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { environmentOver } from "../src/internal/environmentOver.ts"
 import { encode } from "./support/bytes.ts"
@@ -199,30 +200,50 @@ const refusal = (options: LocalEnvironment.LocalEnvironmentOptions, services: ty
     })
   )
 
+/** A machine on which these programs are not installed. */
 const without = (...programs: ReadonlyArray<string>) =>
   Layer.effect(
-    ChildProcessSpawner.ChildProcessSpawner,
-    Effect.map(ChildProcessSpawner.ChildProcessSpawner, (spawner) =>
-      ChildProcessSpawner.make((command) =>
-        command._tag === "StandardCommand" && programs.includes(command.command)
-          ? Effect.fail(
-              PlatformError.systemError({
-                _tag: "NotFound",
-                module: "ChildProcess",
-                method: "spawn",
-                description: `spawn ${command.command} ENOENT`
-              })
-            )
-          : spawner.spawn(command)
-      )
+    FileSystem.FileSystem,
+    Effect.map(FileSystem.FileSystem, (fs) =>
+      FileSystem.FileSystem.of({
+        ...fs,
+        exists: (path) =>
+          programs.some((program) => path.endsWith(`/${program}`)) ? Effect.succeed(false) : fs.exists(path)
+      })
     )
   ).pipe(Layer.provideMerge(NodeServices.layer))
+
+describe("sweep of a local sandbox", () => {
+  it.live("lists a spared service with the ports it listens on, and ends scripts of a Node in bin", () =>
+    Effect.gen(function* () {
+      const environment = yield* EnvironmentService
+      const listen = `require("net").createServer().listen(0, "127.0.0.1", function () { require("fs").writeFileSync("port", String(this.address().port)) })`
+      yield* environment.upload({ content: encode(listen) }, "/app/service.cjs")
+      yield* environment.upload({ content: encode("setInterval(() => {}, 1000)") }, "/opt/buzz/bin/agent.cjs")
+      const service = Number(yield* output("setsid /opt/node/node service.cjs >log 2>&1 & echo $!"))
+      const agent = Number(yield* output("setsid /opt/node/node /opt/buzz/bin/agent.cjs >log2 2>&1 & echo $!"))
+      const port = yield* eventually(output("cat port 2>/dev/null || :"), (text) => text !== "")
+      const report = yield* sweep({ roots: [], bin: "/opt/buzz/bin" })
+      assert.deepStrictEqual(
+        report.spared.filter(({ pid }) => pid === service),
+        [{ pid: service, command: "/opt/node/node service.cjs", ports: [Number(port)] }]
+      )
+      assert.include(
+        [...report.terminated, ...report.killed].map(({ pid }) => pid),
+        agent
+      )
+    }).pipe(local({ mounts: [{ source: process.execPath, target: "/opt/node/node", readOnly: true }] }))
+  )
+})
 
 describe("LocalEnvironment that cannot be had", () => {
   it.live("says what to install when no program can build it", () =>
     Effect.gen(function* () {
-      const text = yield* refusal({}, without("bwrap", "setpriv"))
-      assert.match(text, /bwrap.*ENOENT.*setpriv.*ENOENT.*apt-get install bubblewrap util-linux/s)
+      const text = yield* refusal({}, without("bwrap", "unshare", "setsid"))
+      assert.match(
+        text,
+        /not installed: bwrap, setsid.*not installed: unshare, setsid.*apt-get install bubblewrap util-linux/s
+      )
     })
   )
 

@@ -38,7 +38,7 @@ buzz_wait() {
 }
 {
   trap 'kill -9 $buzz_sleep 2>/dev/null; exit 0' TERM
-  buzz_wait ${seconds.toFixed(3)} || buzz_wait ${Math.ceil(seconds)}
+  buzz_wait ${seconds.toFixed(3)} || buzz_wait ${Math.ceil(seconds)} || exit
   trap '' TERM
   buzz_kill
 } </dev/null >/dev/null 2>&1 &

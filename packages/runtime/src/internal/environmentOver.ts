@@ -26,7 +26,7 @@ const DEFAULT_TIME_LIMIT = Duration.seconds(60)
 const DEFAULT_OUTPUT_BYTES = 1024 * 1024
 
 /** A larger stdin is uploaded to a file first. As text for the shell it would need up to four times its size there. */
-const INLINE_STDIN_BYTES = 256 * 1024
+const INLINE_STDIN_BYTES = 64 * 1024
 
 /** The scope owns its shells. `facts` may be asked of the environment, through a first command. */
 export const environmentOver = Effect.fnUntraced(function* (

@@ -29,7 +29,7 @@ const KEEP_IDLE = 2
 const OPEN_LIMIT = "15 seconds"
 
 /** Until a shell whose command has ended must be free. */
-const FREE_LIMIT = "2 seconds"
+const FREE_LIMIT = "5 seconds"
 
 /** At most `limit` shells are in use at once; the scope closes all. */
 export const makeShellPool = Effect.fnUntraced(function* (
@@ -112,7 +112,7 @@ export const makeShellPool = Effect.fnUntraced(function* (
 
 const silent = (host: ShellHost) =>
   new EnvironmentError({
-    operation: "Shell.run",
+    operation: "EnvironmentService.exec",
     reason: new CommandNotRun({
       environment: host.environment,
       action: "start a shell",

@@ -27,8 +27,11 @@ export interface UploadHost extends TransferHost {
 
 export type UploadSource = { readonly path: string } | { readonly content: Uint8Array | Redacted.Redacted<string> }
 
-/** Up to this size content goes through the persistent shell, which costs no process at the border. */
-const INLINE_BYTES = 64 * 1024
+/**
+ * Up to this size content goes through the persistent shell, which costs no process at the border. A larger one is no faster that
+ * way: bash reads what it is told byte by byte.
+ */
+const INLINE_BYTES = 16 * 1024
 
 const INLINE_LIMIT = Duration.seconds(60)
 

@@ -2,9 +2,10 @@
  * The double of an environment: a journal of everything asked of it, in order and with secrets still `Redacted`, over a
  * small in-memory tree of files. A test scripts it at two points: how commands answer, and what the watch reports.
  */
-import { Context, Effect, FileSystem, Layer, Path, Queue, Redacted, Ref, type Scope, Stream } from "effect"
+import { Context, Effect, FileSystem, Layer, Path, Redacted, Ref } from "effect"
 import { EnvironmentError, TransferFailed } from "../EnvironmentError.ts"
 import { type EnvironmentFacts, EnvironmentService, type ExecOptions, type ExecResult } from "../EnvironmentService.ts"
+import { makeReplayedWatches } from "../internal/replayedWatches.ts"
 import type { WatchEvent } from "../WatchEvent.ts"
 
 /** A file as it was uploaded. `content` keeps the form it came in, so a secret stays `Redacted`. */
@@ -94,8 +95,6 @@ export class RecordingEnvironment extends Context.Service<
     Layer.effectContext(make(options ?? {}))
 }
 
-type Watcher = Queue.Queue<WatchEvent, EnvironmentError>
-
 const make = Effect.fnUntraced(function* (options: RecordingOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -103,7 +102,7 @@ const make = Effect.fnUntraced(function* (options: RecordingOptions) {
   const journal = yield* Ref.make<ReadonlyArray<Recorded>>([])
   const files = new Map<string, RecordedFile>()
   const answers = [...(options.answers ?? [])]
-  const watches = yield* makeWatches
+  const watches = yield* makeReplayedWatches
 
   const record = (entry: Recorded) => Ref.update(journal, (entries) => [...entries, entry])
   yield* Effect.addFinalizer(() => record({ _tag: "Closed" }))
@@ -217,36 +216,6 @@ const make = Effect.fnUntraced(function* (options: RecordingOptions) {
       })
     )
   )
-})
-
-/** Every watch replays what was pushed before it was opened, so that a test need not know when that happens. */
-const makeWatches = Effect.sync(() => {
-  const open = new Set<Watcher>()
-  const pushed: Array<WatchEvent> = []
-  let failure: EnvironmentError | undefined
-  return {
-    open: Effect.gen(function* () {
-      const queue: Watcher = yield* Queue.make<WatchEvent, EnvironmentError>()
-      Queue.offerAllUnsafe(queue, pushed)
-      if (failure === undefined) open.add(queue)
-      else yield* Queue.fail(queue, failure)
-      yield* Effect.addFinalizer(() => {
-        open.delete(queue)
-        return Queue.shutdown(queue)
-      })
-      return Stream.fromQueue(queue)
-    }) satisfies Effect.Effect<Stream.Stream<WatchEvent, EnvironmentError>, never, Scope.Scope>,
-    push: (...events: ReadonlyArray<WatchEvent>) =>
-      Effect.sync(() => {
-        pushed.push(...events)
-        for (const queue of open) Queue.offerAllUnsafe(queue, events)
-      }),
-    fail: (error: EnvironmentError) =>
-      Effect.suspend(() => {
-        failure = error
-        return Effect.forEach([...open], (queue) => Queue.fail(queue, error), { discard: true })
-      })
-  }
 })
 
 const bytesOf = (content: Uint8Array | Redacted.Redacted<string>): Uint8Array =>
