@@ -133,16 +133,20 @@ agents:
         assert.match(cancelled, /WARN pool::prompt: idle timeout \(1s\) — cancelling session ses_/)
         assert.include(cancelled, `WARN pool::prompt: turn cancelled for channel ${silent.channel}`)
 
-        const talking = `[${Array.from({ length: 20 }, () => "{ say: still here }, { wait_ms: 200 }").join(", ")}]`
+        const talk = Array.from({ length: 40 }, () => "{ say: still here }, { wait_ms: 200 }").join(", ")
+        const talking = `[{ shell: "echo $PPID > mcp.pid" }, ${talk}]`
         const endless = yield* solo(`agents: { solo-1: [{ steps: ${talking} }] }`, {
-          BUZZ_ACP_IDLE_TIMEOUT: "1",
-          BUZZ_ACP_MAX_TURN_DURATION: "2"
+          BUZZ_ACP_IDLE_TIMEOUT: "3",
+          BUZZ_ACP_MAX_TURN_DURATION: "4"
         })
         yield* endless.say("go")
         const cut = yield* endless.acp.awaitOutput("requeueing failed batch")
-        assert.include(cut, "ERROR pool::prompt: hard timeout (2s cap)")
+        assert.include(cut, "ERROR pool::prompt: hard timeout (4s cap)")
         assert.notInclude(cut, "idle timeout")
         assert.notInclude(cut, "turn cancelled")
+        const fileSystem = yield* FileSystem.FileSystem
+        const mcp = Number(yield* fileSystem.readFileString(`${endless.acp.cwd}/mcp.pid`))
+        assert.isTrue(yield* Programs.gone(mcp), "the agent that was cut off still runs")
       }),
     Programs.SLOW
   )

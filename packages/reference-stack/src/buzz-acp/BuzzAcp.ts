@@ -9,7 +9,7 @@ import * as OwnerAttestation from "@buzz-orchestra/relay/OwnerAttestation"
 import * as RelayConnection from "@buzz-orchestra/relay/RelayConnection"
 import * as RelayUrl from "@buzz-orchestra/relay/RelayUrl"
 import { Schnorr } from "@buzz-orchestra/relay/Schnorr"
-import { Clock, Effect, Exit, FileSystem, Layer, Logger, Queue, Redacted, Result, Scope, Stream } from "effect"
+import { Clock, Context, Effect, Exit, FileSystem, Layer, Logger, Queue, Redacted, Result, Scope, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { ProgramExit } from "../Program.ts"
 import { RelayBridge } from "../RelayBridge.ts"
@@ -150,7 +150,8 @@ const startAgents = Effect.fnUntraced(function* (
   inputs: Queue.Queue<Bridge.Input>
 ) {
   const { log } = yield* TracingLog
-  const services = yield* Effect.context<AgentProcess.Services>()
+  // Without the scope of the whole pool, which would take the place of each agent's.
+  const services = Context.omit(Scope.Scope)(yield* Effect.context<AgentProcess.Services>())
   const command: AgentProcess.AgentCommand = {
     command: config.agentCommand,
     args: config.agentArgs,
