@@ -56,15 +56,16 @@ const installFiles = Effect.fnUntraced(function* (files: StackFiles) {
   const caBundle = yield* readCaBundle(files.caBundle)
   const expected = yield* digestsOnHost(programs)
 
-  const layout = yield* makeLayout
+  const { layout, present } = yield* makeLayout(programs, expected)
+  const missing = programs.filter(({ name }) => present[name] !== expected[name])
   yield* Effect.forEach(
-    programs,
+    missing,
     ({ name, path }) => environment.upload({ path }, `${layout.bin}/${name}`, { mode: 0o755 }),
     { concurrency: CONCURRENCY, discard: true }
   )
   yield* environment.upload({ content: caBundle }, layout.caBundle, { mode: 0o644 })
 
-  const actual = yield* digestsInside(layout, programs)
+  const actual = { ...present, ...(yield* digestsInside(layout, missing)) }
   yield* Effect.forEach(programs, (program) => requireSame(layout, program, expected, actual), { discard: true })
   const installed: InstalledStack = { layout, digests: actual, architecture: environment.facts.architecture }
   return installed
@@ -134,30 +135,46 @@ const digestsOnHost = Effect.fnUntraced(function* (programs: ReadonlyArray<Progr
   return Object.fromEntries(entries) as Digests
 })
 
-/** The first root that can be written. Logs of an earlier trial are removed: they would be read as this one's. */
-const makeLayout = Effect.gen(function* () {
+/**
+ * The first root that can hold the stack, and the digests of programs that lie there already: an environment may come with
+ * them, in a directory that nobody can write. Logs of an earlier trial are removed: they would be read as this one's.
+ */
+const makeLayout = Effect.fnUntraced(function* (programs: ReadonlyArray<Program>, expected: Digests) {
   const { exec, facts } = yield* EnvironmentService
   const roots = [DEFAULT_LAYOUT.root, `${facts.homeDirectory}/.buzz`]
   let detail = ""
   for (const root of roots) {
     const layout = layoutAt(root)
-    const directories = [layout.bin, layout.prompts, layout.logs].map(quote)
-    const logs = quote(layout.logs)
-    const result = yield* exec(
-      `mkdir -p ${directories.join(" ")} && ${directories.map((path) => `[ -w ${path} ]`).join(" && ")} && ` +
-        `rm -f ${logs}/*.log ${logs}/*.pid ${logs}/*.exit && { command -v bash >/dev/null 2>&1 || echo no bash; }`
-    )
-    if (result.exitCode === 0) {
-      if (result.stdout.includes("no bash")) return yield* new BashMissing({ environment: facts.name })
-      return layout
-    }
+    const result = yield* exec(layoutScript(layout, programs))
     detail = result.stderr.trim() || `exit code ${result.exitCode}`
+    if (result.exitCode !== 0) continue
+    const said = new Set(result.stdout.split("\n"))
+    if (said.has("no bash")) return yield* new BashMissing({ environment: facts.name })
+    const there = programs.filter(({ name }) => said.has(`have ${name}`))
+    const present = yield* digestsInside(layout, there)
+    const complete = programs.every(({ name }) => present[name] === expected[name])
+    if (complete || !said.has("closed")) return { layout, present }
   }
   return yield* new LayoutNotWritable({ environment: facts.name, roots, detail })
 })
 
+/**
+ * Prints `no bash`, `closed` when no program can be put into `bin` and run from there, and `have <name>` for each that is there.
+ * Whether a directory lets programs run is told only by running one.
+ */
+const layoutScript = ({ bin, logs, prompts }: Layout, programs: ReadonlyArray<Program>): string => {
+  const probe = quote(`${bin}/.probe`)
+  return `mkdir -p ${quote(bin)} ${quote(prompts)} ${quote(logs)} && [ -w ${quote(prompts)} ] && [ -w ${quote(logs)} ] || exit 1
+rm -f ${quote(logs)}/*.log ${quote(logs)}/*.pid ${quote(logs)}/*.exit
+command -v bash >/dev/null 2>&1 || echo no bash
+for name in ${programs.map(({ name }) => quote(name)).join(" ")}; do [ -x ${quote(bin)}/"$name" ] && echo "have $name"; done
+echo '#!/bin/sh' >${probe} && chmod 755 ${probe} && ${probe} || echo closed
+rm -f ${probe}`
+}
+
 /** By `sha256sum`, else by `openssl`, else here: not every image has either. */
 const digestsInside = Effect.fnUntraced(function* (layout: Layout, programs: ReadonlyArray<Program>) {
+  if (programs.length === 0) return {}
   const { exec } = yield* EnvironmentService
   const names = programs.map(({ name }) => quote(name)).join(" ")
   const result = yield* exec(

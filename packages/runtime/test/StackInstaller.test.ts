@@ -40,6 +40,15 @@ const stackOf = Effect.fnUntraced(function* (files: Readonly<Record<string, stri
 
 const STACK = { "buzz-acp": "#!acp", "buzz-agent": "#!agent", "buzz-dev-mcp": "#!mcp" }
 
+/** \`printf '#!acp' | sha256sum\` */
+const ACP_DIGEST = "22ad2ee7585914241dc1c548abbce26c30e03895e286f0863729d4f6b53a72cb"
+
+/** What the command that makes the layout prints. */
+const layoutSays =
+  (stdout: string): Answer =>
+  (command) =>
+    command.startsWith("mkdir -p") ? exited(0, { stdout }) : undefined
+
 const install = (files: StackFiles) => StackInstaller.use((installer) => installer.install(files))
 const refusal = (files: StackFiles) => Effect.map(Effect.flip(install(files)), ({ reason }) => reason)
 const uploads = Effect.map(
@@ -68,11 +77,7 @@ describe("StackInstaller", () => {
       )
       assert.isTrue(programs.every(({ mode }) => mode === 0o755))
       assert.strictEqual(installed.layout.root, "/opt/buzz")
-      // printf '#!acp' | sha256sum
-      assert.strictEqual(
-        installed.digests["buzz-acp"],
-        "22ad2ee7585914241dc1c548abbce26c30e03895e286f0863729d4f6b53a72cb"
-      )
+      assert.strictEqual(installed.digests["buzz-acp"], ACP_DIGEST)
     }).pipe(Effect.provide(layer()))
   )
 
@@ -179,10 +184,44 @@ describe("StackInstaller", () => {
     }).pipe(
       Effect.provide(
         layer({
-          answers: [(command) => (command.startsWith("mkdir -p") ? exited(0, { stdout: "no bash\n" }) : undefined)]
+          answers: [layoutSays("no bash\n")]
         })
       )
     )
+  )
+
+  it.effect("uploads no program that lies there already, and one whose bytes differ", () =>
+    Effect.gen(function* () {
+      const environment = yield* RecordingEnvironment
+      yield* environment.answer(layoutSays("have buzz-acp\nhave buzz-agent\n"))
+      const files = yield* stackOf(STACK)
+      yield* environment.answer((command) =>
+        command.includes("sha256sum 'buzz-acp' 'buzz-agent'")
+          ? exited(0, { stdout: `${ACP_DIGEST}  buzz-acp\n${"0".repeat(64)}  buzz-agent\n` })
+          : undefined
+      )
+      const installed = yield* install(files)
+      const programs = (yield* uploads).map(({ target }) => target).filter((target) => target.startsWith(`${bin}/`))
+      assert.deepStrictEqual(programs.toSorted(), [`${bin}/buzz-agent`, `${bin}/buzz-dev-mcp`])
+      assert.strictEqual(installed.digests["buzz-acp"], ACP_DIGEST)
+      assert.deepStrictEqual(Object.keys(installed.digests).toSorted(), Object.keys(STACK).toSorted())
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("uses a directory of programs that nobody can write only when every program is in it", () =>
+    Effect.gen(function* () {
+      const environment = yield* RecordingEnvironment
+      yield* environment.answer((command) =>
+        command.startsWith("mkdir -p '/opt/buzz") ? exited(0, { stdout: "have buzz-acp\nclosed\n" }) : undefined
+      )
+      yield* environment.answer((command) =>
+        command.includes("sha256sum 'buzz-acp'\n") ? exited(0, { stdout: `${ACP_DIGEST}  buzz-acp\n` }) : undefined
+      )
+      const installed = yield* install(yield* stackOf(STACK))
+      assert.strictEqual(installed.layout.root, "/tmp/home/.buzz")
+      const all = { programs: { "buzz-acp": (yield* stackOf(STACK)).programs["buzz-acp"] ?? "" } }
+      assert.strictEqual((yield* install(all)).layout.root, "/opt/buzz")
+    }).pipe(Effect.provide(layer()))
   )
 
   it.effect("notices an upload that is not there afterwards", () =>
