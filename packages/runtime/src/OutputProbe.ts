@@ -17,5 +17,12 @@ export interface OutputProbe {
 export const outputProbe = (condition: string, workDirectory: string): OutputProbe | undefined =>
   condition === M1_CONDITION ? { path: `${workDirectory}/hello.txt`, expected: "Hello, world!" } : undefined
 
+/**
+ * What Python's `str.strip` takes for white space, since the grader is Python: JavaScript's `trim` also takes a byte order
+ * mark, and leaves the separators U+001C to U+001F and U+0085.
+ */
+const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"
+const AROUND = new RegExp(`^${SPACE}+|${SPACE}+$`, "g")
+
 /** Whether the file's text, without the white space around it, is what was asked for. */
-export const satisfies = (probe: OutputProbe, text: string): boolean => text.trim() === probe.expected
+export const satisfies = (probe: OutputProbe, text: string): boolean => text.replace(AROUND, "") === probe.expected

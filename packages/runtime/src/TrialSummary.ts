@@ -16,7 +16,10 @@ export const AgentSummary = Schema.Struct({
   pubkey: Schema.String,
   /** File name of the composed prompt in the trial directory. */
   system_prompt: Schema.String,
-  /** `not-launched`, or the last state seen before the sweep: `starting`, `ready`, `in-turn`, `idle`, `requeued`, `dead`. */
+  /**
+   * `not-launched`, or the last state seen before the sweep: `starting`, `ready`, `in-turn`, `idle`, `requeued`,
+   * `orphaned`, `dead`.
+   */
   state: Schema.String,
   turns_started: Schema.Int,
   turns_ended: Schema.Int,

@@ -13,9 +13,17 @@ describe("OutputProbe", () => {
 
   it("ignores white space around the text and nothing else", () => {
     const probe = { path: "/app/hello.txt", expected: "Hello, world!" }
-    for (const text of ["Hello, world!", "Hello, world!\n", " \t\r\nHello, world!\v\f"])
+    for (const text of ["Hello, world!", "Hello, world!\n", " \t\r\nHello, world!\v\f", "\u3000Hello, world!\x1c\x85"])
       assert.isTrue(satisfies(probe, text), JSON.stringify(text))
-    for (const text of ["", "hello, world!", "Hello, world", "Hello,  world!", "Hello, world!!", "Hello, world!\nmore"])
+    for (const text of [
+      "",
+      "hello, world!",
+      "Hello, world",
+      "Hello,  world!",
+      "Hello, world!!",
+      "Hello, world!\nmore",
+      "\ufeffHello, world!"
+    ])
       assert.isFalse(satisfies(probe, text), JSON.stringify(text))
   })
 })

@@ -92,9 +92,7 @@ const sweep = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp, st
   yield* record.learn({ sweep: { survivors, spared } })
   yield* record.publish({ _tag: "Swept", survivors, spared })
   if (survivors.length > 0)
-    yield* record.warn(
-      `the sweep left ${survivors.length} processes alive: ${survivors.map(({ pid }) => pid).join(", ")}`
-    )
+    yield* record.warn(`the sweep left processes alive: ${survivors.map(({ pid }) => pid).join(", ")}`)
 })
 
 const collect = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp) {
