@@ -105,15 +105,19 @@ const connect = (actor: Actor) =>
 
 /**
  * A relay that was there once is waited for as long as the observation lasts: the trial goes on without us. Only its rules
- * end the reading.
+ * end the reading, once it has repeated itself: a relay that has just started may not know its members yet.
  */
 const persistently = (read: Following["read"]) =>
   retrying(
     Effect.tapError(read, (error) => Effect.logWarning(`a reading of the channel failed: ${error.message}`)),
-    (error, failures, random) => (isFinal(error) ? undefined : Backoff.delayMillis(AGAIN, failures, random))
+    (error, failures, random) =>
+      isFinal(error) && failures >= REFUSALS ? undefined : Backoff.delayMillis(AGAIN, failures, random)
   )
 
 const AGAIN: Backoff.Backoff = { baseMillis: 500, capMillis: 10_000 }
+
+/** Refusals in a row, some eight seconds, after which they are the relay's last word. */
+const REFUSALS = 5
 
 const isFinal = (error: RelayError): boolean => {
   const { reason } = error

@@ -206,9 +206,29 @@ describe("observe", () => {
     )
   )
 
+  it.effect("is not ended by a refusal that the relay takes back", () =>
+    test(
+      [[], new RelayRefused({ url, status: 403, detail: "restricted: not a channel member" }), [message("missed")]],
+      Effect.gen(function* () {
+        const { contents, socket } = yield* observed
+        yield* socket.drop()
+        yield* (yield* reconnected).say(["EOSE", "channel"])
+        const missed = yield* Effect.forkChild(Queue.take(contents), { startImmediately: true })
+        while (missed.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* Fiber.join(missed), "missed")
+      })
+    )
+  )
+
   it.effect("ends when the relay's rules do, and says so to everyone who waits", () =>
     test(
-      [[message("old")], new RelayAuthRefused({ url, pubkey: user.pubkey, detail: "relay_membership_required" })],
+      [
+        [message("old")],
+        ...Array.from(
+          { length: 5 },
+          () => new RelayAuthRefused({ url, pubkey: user.pubkey, detail: "relay_membership_required" })
+        )
+      ],
       Effect.gen(function* () {
         const { observation, contents, socket } = yield* observed
         const waiting = yield* Effect.forkChild(
@@ -217,6 +237,7 @@ describe("observe", () => {
         )
         yield* socket.drop()
         yield* (yield* reconnected).say(["EOSE", "channel"])
+        while (waiting.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
         assert.strictEqual((yield* Fiber.join(waiting)).reason._tag, "RelayAuthRefused")
         assert.strictEqual(yield* Queue.take(contents), "old")
         assert.include(String(yield* Effect.flip(Queue.take(contents))), "relay_membership_required")

@@ -69,22 +69,25 @@ export const make = Effect.fnUntraced(function* (options: RelayHttpOptions) {
     return yield* Effect.fromResult(Reply.jsonOf(asked, reply))
   })
 
-  const call = Effect.fnUntraced(function* (actor: Actor, path: string, body: string) {
+  /** What `read` makes of the answer counts, because a relay also refuses with status 200. */
+  const call = Effect.fnUntraced(function* <A>(
+    actor: Actor,
+    path: string,
+    body: string,
+    read: (value: unknown) => Result.Result<A, RelayReason>
+  ) {
     const base = yield* Effect.fromResult(toHttp(actor.relayUrl))
-    return yield* retrying(attempt(actor, base, path, body), (reason, failures, random) =>
+    const once = Effect.flatMap(attempt(actor, base, path, body), (value) => Effect.fromResult(read(value)))
+    return yield* retrying(once, (reason, failures, random) =>
       RetryPolicy.pauseMillis(options.retry, reason, failures, random)
     )
   })
 
   const http: RelayHttp = {
     publish: (actor, event) =>
-      Effect.flatMap(call(actor, "/events", JSON.stringify(event)), (value) =>
-        Effect.fromResult(Reply.acceptanceOf(asked(actor), event.id, value))
-      ),
+      call(actor, "/events", JSON.stringify(event), (value) => Reply.acceptanceOf(asked(actor), event.id, value)),
     query: (actor, filters) =>
-      Effect.flatMap(call(actor, "/query", JSON.stringify(filters)), (value) =>
-        Effect.fromResult(Reply.eventsOf(asked(actor), value))
-      )
+      call(actor, "/query", JSON.stringify(filters), (value) => Reply.eventsOf(asked(actor), value))
   }
   return http
 })
