@@ -11,6 +11,7 @@ import { Cause, Clock, Effect, Exit, FileSystem, Layer, Option, Path, Ref } from
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { sentence } from "./internal/bounded.ts"
 import { noteInterruption } from "./internal/noteInterruption.ts"
+import { noteRetries } from "./internal/noteRetries.ts"
 import { summarize, type SummarizedError } from "./internal/summarize.ts"
 import { inPhase, RuntimeLaunchError, TrialDirectoryUnwritable } from "./RuntimeLaunchError.ts"
 import { Trial, type TrialResult } from "./Trial.ts"
@@ -51,7 +52,7 @@ const runTrial = (options: TrialOptions) =>
       const record = yield* TrialRecord.make
       const opened = yield* Ref.make(Option.none<TrialDirectory.TrialDirectory>())
       yield* record.publish(started(options))
-      const exit = yield* Effect.exit(phases(options, record, opened, restore))
+      const exit = yield* Effect.exit(noteRetries(record, phases(options, record, opened, restore)))
       yield* noteInterruption(record, exit)
       const summary = yield* finish(options, record, yield* Ref.get(opened), errorOf(exit))
       const { outcome } = yield* record.facts

@@ -4,7 +4,7 @@
  */
 import type { Actor, BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
-import { isTransient, type RelayError } from "@buzz-orchestra/relay/RelayError"
+import type { RelayError } from "@buzz-orchestra/relay/RelayError"
 import type { ChannelObservation, ObserverStatus } from "@buzz-orchestra/relay/RelayObserver"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { Clock, Effect, Queue, Ref, Schedule, Stream } from "effect"
@@ -62,6 +62,7 @@ export const observeTrial = Effect.fnUntraced(function* (
   const readMillis = yield* Ref.make<number | undefined>(undefined)
   const overBudget = yield* Ref.make<Completion.CompletionInput["overBudget"]>(undefined)
   const status = yield* Ref.make<ObserverStatus>({ _tag: "Connected", attempt: 1 })
+  const unread = yield* Ref.make<Unread | undefined>(undefined)
   const poke = Effect.asVoid(Queue.offer(changed, undefined))
 
   const refused = ({ reason }: RelayError) =>
@@ -82,7 +83,7 @@ export const observeTrial = Effect.fnUntraced(function* (
 
   const read = Effect.gen(function* () {
     yield* Queue.take(toRead)
-    const { begun, events } = yield* readChannel(options).pipe(Effect.mapError(refused))
+    const { begun, events } = yield* readChannel(options, unread)
     // The task was accepted before anything of this reading existed; stale is what was seen before it.
     yield* channel.see(options.task)
     yield* Effect.forEach(events, (event) => channel.see(event), { discard: true })
@@ -94,7 +95,8 @@ export const observeTrial = Effect.fnUntraced(function* (
     let told = ""
     for (;;) {
       const decision = Completion.decide(yield* inputOf(options, yield* Ref.get(readMillis), overBudget))
-      if (decision._tag === "Ended") return yield* ended(options, decision, yield* Ref.get(status))
+      if (decision._tag === "Ended")
+        return yield* ended(options, decision, yield* Ref.get(status), yield* Ref.get(unread))
       if (decision.sentence !== told) {
         told = decision.sentence
         const deadlineAt = options.postedMillis + options.budgetMillis
@@ -148,30 +150,51 @@ const inputOf = Effect.fnUntraced(function* (
   return input
 })
 
-/** A budget that ran out while the relay was away says nothing about the team. */
-const ended = (options: ObserveOptions, decision: Ended, status: ObserverStatus) =>
+/** Readings of the channel that failed in a row. */
+interface Unread {
+  readonly attempts: number
+  readonly detail: string
+}
+
+/** A budget that ran out while the relay was away, or would not let the channel be read, says nothing about the team. */
+const ended = (options: ObserveOptions, decision: Ended, status: ObserverStatus, unread: Unread | undefined) =>
   Effect.gen(function* () {
-    if (decision.outcome !== "timed-out" || status._tag === "Connected") return decision
+    const lost = status._tag === "Connected" ? unread : { attempts: status.attempt, detail: status.detail }
+    if (decision.outcome !== "timed-out" || lost === undefined) return decision
     const elapsedMillis = (yield* Clock.currentTimeMillis) - options.postedMillis
     return yield* new RelayLost({
       relay: options.actor.relayUrl,
       deadline: { configuredMillis: options.budgetMillis, elapsedMillis },
-      attempts: status.attempt,
-      detail: status.detail
+      ...lost
     })
   })
 
-/** The whole channel, and when reading it was begun. Trouble on the way is a warning, a refusal is not. */
-const readChannel = ({ actor, client, handle, record }: ObserveOptions) =>
-  Effect.gen(function* () {
+/**
+ * The whole channel, and when reading it was begun. It never fails, because only the end of the observation is the relay's
+ * last word: a reading that meets trouble, refusals included, is tried again for as long as the budget lasts.
+ */
+const readChannel = Effect.fnUntraced(function* (options: ObserveOptions, unread: Ref.Ref<Unread | undefined>) {
+  const { actor, client, handle, record } = options
+  const reading = yield* Effect.gen(function* () {
     const begun = yield* Clock.currentTimeMillis
     return { begun, events: yield* client.readChannel(actor, handle.channelId) }
   }).pipe(
-    Effect.tapError((error) =>
-      isTransient(error) ? record.warn(`the channel could not be read, trying again: ${error.message}`) : Effect.void
+    Effect.tapError(
+      Effect.fnUntraced(function* ({ message }) {
+        const attempts = ((yield* Ref.get(unread))?.attempts ?? 0) + 1
+        yield* Ref.set(unread, { attempts, detail: message })
+        // A relay that stays away for hours would fill the summary with the same sentence.
+        if (attempts === 1) yield* record.warn(`the channel could not be read, trying again: ${message}`)
+      })
     ),
-    Effect.retry({ schedule: READ_AGAIN, while: isTransient })
+    Effect.retry({ schedule: READ_AGAIN }),
+    // The schedule has no end, so there is no failure left.
+    Effect.orDie
   )
+  const failed = yield* Ref.getAndSet(unread, undefined)
+  if (failed !== undefined) yield* record.warn(`the channel was read after ${failed.attempts} failed attempts`)
+  return reading
+})
 
 const tellStatus = (record: TrialRecord, before: ObserverStatus, next: ObserverStatus): Effect.Effect<void> => {
   if (next._tag === "Reconnecting" && before._tag === "Connected")
