@@ -108,10 +108,8 @@ const connect = (actor: Actor) =>
  * end the reading, once it has repeated itself: a relay that has just started may not know its members yet.
  */
 const persistently = (read: Following["read"]) =>
-  retrying(
-    Effect.tapError(read, (error) => Effect.logWarning(`a reading of the channel failed: ${error.message}`)),
-    (error, failures, random) =>
-      isFinal(error) && failures >= REFUSALS ? undefined : Backoff.delayMillis(AGAIN, failures, random)
+  retrying(read, (error, failures, random) =>
+    isFinal(error) && failures >= REFUSALS ? undefined : Backoff.delayMillis(AGAIN, failures, random)
   )
 
 const AGAIN: Backoff.Backoff = { baseMillis: 500, capMillis: 10_000 }
