@@ -65,20 +65,30 @@ const prune = (used: string) => {
   }
 }
 
+const ROOT_FILES = [
+  "LICENSE",
+  "examples/embed/package.json",
+  "package.json",
+  "pnpm-lock.yaml",
+  "pnpm-workspace.yaml",
+  "scripts/build.mjs",
+  "tsconfig.base.json"
+]
+
+const PACKAGE_FILES = ["README.md", "package.json", "tsconfig.json"]
+
 type Sources = ReadonlyMap<string, Buffer>
 
 /** Everything that a build, a tarball or an installation depends on, read at once: somebody may be editing. */
 const readSources = (): Sources => {
   const files = [
-    ...["LICENSE", "package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json"],
-    ...["scripts/build.mjs", "examples/embed/package.json"],
-    ...[
-      "examples/hello-team",
-      ...PACKAGES.flatMap((name) => [`packages/${name}/src`, `packages/${name}/scripts`])
-    ].flatMap(filesBelow),
-    ...PACKAGES.flatMap((name) =>
-      ["package.json", "tsconfig.json", "README.md"].map((file) => `packages/${name}/${file}`)
-    )
+    ...ROOT_FILES,
+    ...filesBelow("examples/hello-team"),
+    ...PACKAGES.flatMap((name) => [
+      ...PACKAGE_FILES.map((file) => `packages/${name}/${file}`),
+      ...filesBelow(`packages/${name}/src`),
+      ...filesBelow(`packages/${name}/scripts`)
+    ])
   ]
   return new Map(
     files
