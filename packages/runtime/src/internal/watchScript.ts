@@ -3,7 +3,7 @@
  *
  * An idle round costs three forks however many files there are: `ls` for all sizes, `cat` for all process states, `sleep`.
  * `wc -c` would do for the sizes, but busybox reads a file to count it (0.7 s for 100 MB, every round). A log that grew
- * costs two more, `tail` and `head`.
+ * costs two more, `tail` and `head`. Text is split by IFS: a shell needs a second power of its length to cut it by a pattern.
  *
  * The marker comes through stdin, never as an argument: whoever could read it could forge what other agents said. When stdin ends
  * or stdout breaks the process ends, so it does not outlive whoever watches.
@@ -30,29 +30,30 @@ mark=$(printf '\\001%s' "$digits")
 nl='
 '
 set -f
-round=0 sizes= offsets=$nl watched= reported=
+round=0 sizes= offsets=$nl places=0 watched= reported=
 
 say() { printf '%s%s\\n' "$mark" "$1" || exit; }
 
 logs() {
   set +f
-  set --
-  for file in *.log; do
-    case $file in *"$nl"*) continue ;; esac
-    [ -f "$file" ] && set -- "$@" "./$file"
-  done
+  set -- ./*.log
   set -f
-  [ $# -gt 0 ] || return
-  now=$(ls -lnL -- "$@")
+  case "$*" in *"$nl"*) without_line_breaks "$@" ;; *) sizes_of "$@" ;; esac
   [ "$now" = "$sizes" ] && return
-  sizes=$now next=$nl
+  sizes=$now next=$nl i=0
   IFS=$nl
   for line in $now; do
-    file=\${line#*" ./"}
+    case $line in -*" ./"*) ;; *) continue ;; esac
+    file=\${line#*" ./"} i=$((i + 1))
     IFS=' '
     set -- $line
-    size=$5 from=0
-    case $offsets in *"$nl$file/"*) from=\${offsets#*"$nl$file/"} from=\${from%%"$nl"*} ;; esac
+    size=$5
+    # The listing is sorted: unless a file appeared or went, each has its place of the round before.
+    eval "known=\\$name$i from=\\$from$i"
+    if [ "$known" != "$file" ]; then
+      from=0
+      case $offsets in *"$nl$file/"*) from=\${offsets#*"$nl$file/"} from=\${from%%"$nl"*} ;; esac
+    fi
     [ "$size" -lt "$from" ] && from=0
     length=$((size - from))
     if [ $length -gt ${CHUNK_BYTES} ]; then length=${CHUNK_BYTES} more=1 sizes=; fi
@@ -60,15 +61,34 @@ logs() {
       say "L $from $length $file"
       tail -c +$((from + 1)) -- "./$file" | head -c $length
     fi
-    next="$next$file/$((from + length))$nl"
+    from=$((from + length))
+    eval "name$i=\\$file from$i=$from"
+    next="$next$file/$from$nl"
     IFS=$nl
   done
   offsets=$next
+  # Places behind the last one must not be taken for known when a log comes back.
+  while [ $places -gt $i ]; do
+    eval "name$places="
+    places=$((places - 1))
+  done
+  places=$i
+}
+
+sizes_of() { now=$(ls -dlnL -- "$@"); }
+
+without_line_breaks() {
+  for file in "$@"; do
+    shift
+    case $file in *"$nl"*) ;; *) set -- "$@" "$file" ;; esac
+  done
+  now=
+  [ $# -eq 0 ] || sizes_of "$@"
 }
 
 processes() {
   set +f
-  entries=
+  entries= paths=
   for file in *.pid; do
     case $file in *"$nl"*) continue ;; esac
     pid=
@@ -86,24 +106,29 @@ processes() {
   done
   watched=$entries
   [ -n "$watched" ] || return
-  paths=
-  for entry in $watched; do paths="$paths /proc/\${entry##*/}/stat"; done
+  for entry in $watched; do
+    pid=\${entry##*/}
+    eval "state$pid=- start$pid=-"
+    paths="$paths /proc/$pid/stat"
+  done
   IFS=' '
-  table=$nl$(cat $paths)$nl
+  table=$(cat $paths)
+  IFS=$nl
+  for line in $table; do
+    pid=\${line%% *}
+    # A name in parentheses may contain some; what follows the last one is plain.
+    IFS=')'
+    set -- $line
+    eval "line=\\\${$#}"
+    IFS=' '
+    set -- $line
+    eval "state$pid=$1 start$pid=\${20}"
+  done
   now=$nl
   IFS=$nl
   for entry in $watched; do
-    pid=\${entry##*/} state=- start=-
-    case $table in
-      *"$nl$pid ("*)
-        stat=\${table#*"$nl$pid ("}
-        stat=\${stat%%"$nl"*}
-        IFS=' '
-        set -- \${stat##*") "}
-        IFS=$nl
-        state=$1 start=\${20}
-        ;;
-    esac
+    pid=\${entry##*/}
+    eval "state=\\$state$pid start=\\$start$pid"
     # Running, sleeping and waiting for a disk change all the time and mean the same.
     case $state in R | S | D | I | K | W | P) kind=R ;; *) kind=$state ;; esac
     now="$now$entry/$kind/$start$nl"

@@ -43,6 +43,7 @@ export const follow = Effect.fnUntraced(function* (directory: string) {
   const stream = yield* environment.watch(directory)
   const logs = new Map<string, Uint8Array>()
   const events: Array<WatchEvent> = []
+  const firstSeen = new Map<string, number>()
   let rounds = 0
   let received = 0
   yield* Stream.runForEach(stream, (event) =>
@@ -50,6 +51,7 @@ export const follow = Effect.fnUntraced(function* (directory: string) {
       if (event._tag === "RoundCompleted") rounds++
       else if (event._tag !== "LogBytes") events.push(event)
       else {
+        if (!firstSeen.has(event.file)) firstSeen.set(event.file, received)
         received += event.bytes.length
         if (event.file.startsWith("flood")) return
         const before = logs.get(event.file) ?? new Uint8Array(0)
@@ -71,6 +73,8 @@ export const follow = Effect.fnUntraced(function* (directory: string) {
     events,
     logs,
     received: () => received,
+    /** Bytes of all logs that had come before the first of this one. */
+    firstSeen,
     awaitLog,
     awaitEvent,
     /** Two more rounds: the first may have begun before now. */
