@@ -4,18 +4,18 @@
  */
 import { Duration, Effect } from "effect"
 import type { EnvironmentError } from "./EnvironmentError.ts"
-import { EnvironmentService } from "./EnvironmentService.ts"
-import { randomMarker } from "./internal/randomMarker.ts"
-import {
-  parsePorts,
-  parseSnapshot,
-  portsScript,
-  type ProcessIdentity,
-  signalScript,
-  snapshotScript
-} from "./internal/sweepScript.ts"
+import type { EnvironmentService } from "./EnvironmentService.ts"
+import * as SweepCalls from "./internal/sweepCalls.ts"
+import type { ProcessIdentity } from "./internal/sweepScript.ts"
 import type { SweptProcess } from "./TrialEvent.ts"
-import { planSweep, type ProcessRecord, type SweepPlanOptions, type SweepRoot } from "./SweepPlan.ts"
+import {
+  planSweep,
+  type ProcessRecord,
+  type ProcessSnapshot,
+  type SweepPlanOptions,
+  type SweepRoot
+} from "./SweepPlan.ts"
+import { isDeadState } from "./WatchEvent.ts"
 
 export interface SweepOptions {
   /** What was launched. */
@@ -43,6 +43,8 @@ export interface SweepReport {
   readonly survivors: ReadonlyArray<SweptProcess>
   /** Left alone on purpose: running, and neither launched nor from `bin`. */
   readonly spared: ReadonlyArray<SparedProcess>
+  /** What did not work on the way, one sentence each; the report is true all the same. */
+  readonly troubles: ReadonlyArray<string>
 }
 
 /** How long TERM may take. */
@@ -61,69 +63,70 @@ const KILL_ROUNDS = 3
 const COMMAND_CHARACTERS = 200
 
 /**
- * Ends everything of the stack. It always has the whole report: a process that cannot be ended is a survivor, not an
- * error. Takes as long as the slowest process, at most about 6 s.
+ * Ends everything of the stack. A process that cannot be ended is a survivor, not an error. A call that fails or hangs stops
+ * neither TERM nor KILL: what cannot be seen is ended by what is known of it. Fails only when nobody can tell at last what is
+ * left. Takes as long as the slowest process, at most about 6 s where the environment answers.
  */
 export const sweep = Effect.fn("Sweep.sweep")(function* (
   options: SweepOptions
 ): Effect.fn.Return<SweepReport, EnvironmentError, EnvironmentService> {
   const rule: SweepPlanOptions = { roots: options.roots, all: options.all ?? false, spare: options.spare ?? [] }
-  const before = yield* snapshot(options.bin)
-  const { end } = planSweep(before, rule)
-  const stubborn = yield* signal("TERM", end, TERM_LIMIT)
-  const terminated = end.filter(({ pid }) => !stubborn.has(pid))
+  const calls = yield* SweepCalls.make(options.bin)
+  const before = yield* calls.look
+  const known = [...targets(before, rule)]
+  yield* calls.signal("TERM", known, TERM_LIMIT)
+  const after = yield* calls.look
 
-  const known = [...end]
-  const killed: Array<ProcessRecord> = []
-  let now = yield* snapshot(options.bin)
-  let plan = planSweep(now, { ...rule, roots: [...rule.roots, ...known] })
-  for (let round = 0; round < KILL_ROUNDS && plan.end.length > 0; round++) {
-    known.push(...plan.end)
-    const left = yield* signal("KILL", plan.end, KILL_LIMIT)
-    killed.push(...plan.end.filter(({ pid }) => !left.has(pid)))
-    now = yield* snapshot(options.bin)
-    plan = planSweep(now, { ...rule, roots: [...rule.roots, ...known] })
+  let now = after
+  const ruleNow = (): SweepPlanOptions => ({ ...rule, roots: [...rule.roots, ...known] })
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    const left = targets(now, ruleNow())
+    // Whoever sees nothing has nothing to kill a second time.
+    if (left.length === 0 || (now === undefined && round > 0)) break
+    known.push(...left)
+    yield* calls.signal("KILL", left, KILL_LIMIT)
+    now = yield* calls.look
   }
-
-  const waiting = parentsOf(before.processes, rule.roots, plan.spared)
-  if (waiting.length > 0) {
-    yield* signal("0", waiting, FAREWELL_LIMIT)
-    plan = planSweep(yield* snapshot(options.bin), { ...rule, roots: [...rule.roots, ...known] })
+  if (before !== undefined && now !== undefined) {
+    const waiting = parentsOf(before.processes, rule.roots, planSweep(now, ruleNow()).spared)
+    yield* calls.signal("0", waiting, FAREWELL_LIMIT)
+    if (waiting.length > 0) now = yield* calls.look
   }
+  if (now === undefined) return yield* calls.lastError
+  const { end, spared } = planSweep(now, ruleNow())
+  const [last, seenAfter] = [now, after?.processes ?? []]
   return {
-    terminated: terminated.map(describe),
-    killed: killed.map(describe),
-    survivors: plan.end.map(describe),
-    spared: yield* describeSpared(plan.spared)
+    terminated: after === undefined ? [] : gone(before?.processes ?? [], known, after).map(describe),
+    killed: gone(seenAfter, known, last).map(describe),
+    survivors: end.map(describe),
+    spared: describeSpared(spared, yield* calls.ports(spared)),
+    troubles: yield* calls.troubles
   }
 })
 
-const snapshot = Effect.fnUntraced(function* (bin: string) {
-  const environment = yield* EnvironmentService
-  const marker = yield* randomMarker
-  const { stdout } = yield* environment.exec(snapshotScript(marker, bin), { cwd: "/", maxOutputBytes: SNAPSHOT_BYTES })
-  return parseSnapshot(marker, bin, stdout)
-})
-
-/** Every process's arguments, of which one alone may be large. */
-const SNAPSHOT_BYTES = 64 * 1024 * 1024
-
-/** Returns the pids of what is still there after the limit. */
-const signal = Effect.fnUntraced(function* (
-  name: "TERM" | "KILL" | "0",
-  processes: ReadonlyArray<ProcessIdentity>,
-  limit: Duration.Duration
-) {
-  if (processes.length === 0) return new Set<number>()
-  const environment = yield* EnvironmentService
-  const { stdout } = yield* environment.exec(signalScript(name, processes, Duration.toMillis(limit)), { cwd: "/" })
-  return new Set(
-    stdout
-      .split("\n")
-      .filter((line) => line !== "")
-      .map(Number)
+/** What is to be ended; of an environment that shows nothing, whatever was launched. */
+const targets = (seen: ProcessSnapshot | undefined, rule: SweepPlanOptions): ReadonlyArray<ProcessIdentity> => {
+  if (seen !== undefined) return planSweep(seen, rule).end
+  const launched = rule.roots.flatMap(({ pid, startTime }) =>
+    startTime === undefined || rule.spare.includes(pid) ? [] : [{ pid, startTime }]
   )
-})
+  return launched.filter((one, index) => launched.findIndex((other) => isSame(one, other)) === index)
+}
+
+/** Those that were to be ended and are there no more. */
+const gone = (
+  processes: ReadonlyArray<ProcessRecord>,
+  ended: ReadonlyArray<ProcessIdentity>,
+  { processes: left }: ProcessSnapshot
+): ReadonlyArray<ProcessRecord> =>
+  processes.filter(
+    (process) =>
+      !isDeadState(process.state) &&
+      ended.some((one) => isSame(one, process)) &&
+      !left.some((one) => isSame(one, process) && !isDeadState(one.state))
+  )
+
+const isSame = (a: ProcessIdentity, b: ProcessIdentity): boolean => a.pid === b.pid && a.startTime === b.startTime
 
 /** Parents of launched processes that are still there: each will go by itself when it has noticed. */
 const parentsOf = (
@@ -140,10 +143,8 @@ const describe = ({ argv, exe, pid }: ProcessRecord): SweptProcess => {
   return { pid, command: command.slice(0, COMMAND_CHARACTERS) }
 }
 
-const describeSpared = Effect.fnUntraced(function* (processes: ReadonlyArray<ProcessRecord>) {
-  if (processes.length === 0) return []
-  const environment = yield* EnvironmentService
-  const { stdout } = yield* environment.exec(portsScript(processes.map(({ pid }) => pid)), { cwd: "/" })
-  const ports = parsePorts(stdout)
-  return processes.map((process): SparedProcess => ({ ...describe(process), ports: ports.get(process.pid) ?? [] }))
-})
+const describeSpared = (
+  processes: ReadonlyArray<ProcessRecord>,
+  ports: ReadonlyMap<number, ReadonlyArray<number>>
+): ReadonlyArray<SparedProcess> =>
+  processes.map((process) => ({ ...describe(process), ports: ports.get(process.pid) ?? [] }))

@@ -1,10 +1,11 @@
 /** The sweep's steps against the double: what cannot be had from real processes. */
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/EnvironmentError"
+import { CommandNotRun, EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/EnvironmentError"
 import { sweep } from "@buzz-orchestra/runtime/Sweep"
 import { type Answer, exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
 
 const BIN = "/opt/buzz/bin"
 
@@ -67,7 +68,8 @@ describe("sweep", () => {
         terminated: [{ pid: 10, command: "/usr/bin/a --x" }],
         killed: [{ pid: 11, command: "/usr/bin/b" }],
         survivors: [],
-        spared: [{ pid: 20, command: "/usr/bin/service", ports: [] }]
+        spared: [{ pid: 20, command: "/usr/bin/service", ports: [] }],
+        troubles: []
       })
       assert.deepStrictEqual(yield* signals, ["TERM", "KILL"])
       const sent = yield* RecordingEnvironment.use(({ commands }) => commands)
@@ -97,9 +99,48 @@ describe("sweep", () => {
   it.effect("sends nothing where there is nothing to end", () =>
     Effect.gen(function* () {
       const report = yield* sweep({ roots: [root(10)], bin: BIN })
-      assert.deepStrictEqual(report, { terminated: [], killed: [], survivors: [], spared: [] })
+      assert.deepStrictEqual(report, { terminated: [], killed: [], survivors: [], spared: [], troubles: [] })
       assert.deepStrictEqual(yield* signals, [])
     }).pipe(over(simulate([init])))
+  )
+
+  const failing = (matches: (command: string) => boolean, broken: ReturnType<Answer>): Answer => {
+    const answer = simulate([init, { pid: 10, ppid: 1, ends: "KILL", command: "/usr/bin/a" }])
+    return (command, ...rest) => (matches(command) ? broken : answer(command, ...rest))
+  }
+  const refused = new EnvironmentError({
+    operation: "EnvironmentService.exec",
+    reason: new CommandNotRun({ environment: "double", action: "run a command", detail: "no shell" })
+  })
+
+  it.effect("comes to KILL although TERM could not be sent, and says so", () =>
+    Effect.gen(function* () {
+      const report = yield* sweep({ roots: [root(10)], bin: BIN })
+      assert.deepStrictEqual(report.killed, [{ pid: 10, command: "/usr/bin/a" }])
+      assert.deepStrictEqual(report.troubles, [refused.reason.message])
+      assert.deepStrictEqual(yield* signals, ["TERM", "KILL"])
+    }).pipe(over(failing((command) => command.includes("kill -TERM"), refused)))
+  )
+
+  it.effect("waits for no call that hangs", () =>
+    Effect.gen(function* () {
+      const sweeping = yield* Effect.forkChild(sweep({ roots: [root(10)], bin: BIN }))
+      yield* TestClock.adjust("10 seconds")
+      const report = yield* Fiber.join(sweeping)
+      assert.deepStrictEqual(report.killed, [{ pid: 10, command: "/usr/bin/a" }])
+      assert.match(report.troubles.join(), /could not send TERM: no answer within 10s/)
+    }).pipe(over(failing((command) => command.includes("kill -TERM"), Effect.never)))
+  )
+
+  it.effect("ends what was launched where it cannot see what runs, and fails because nobody knows what is left", () =>
+    Effect.gen(function* () {
+      const options = { roots: [root(10), { pid: 11, startTime: undefined }, root(12)], bin: BIN, spare: [12] }
+      assert.strictEqual(yield* Effect.flip(sweep(options)), refused)
+      const sent = yield* RecordingEnvironment.use(({ commands }) => commands)
+      const targets = sent.flatMap(({ command }) => /\nleft='([^']*)'/.exec(command)?.[1] ?? [])
+      assert.deepStrictEqual(new Set(targets), new Set(["10:100"]))
+      assert.deepStrictEqual((yield* signals).slice(0, 2), ["TERM", "KILL"])
+    }).pipe(over(failing((command) => command.startsWith("m="), refused)))
   )
 
   it.effect("fails when the environment is gone", () => {

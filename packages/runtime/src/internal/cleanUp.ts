@@ -21,8 +21,8 @@ import { transcript } from "./transcript.ts"
 
 /** Who interrupts a trial does not want to wait for the last of the numbers. */
 export const INTERRUPTED_SETTLE = Duration.seconds(2)
-/** TERM takes at most 2 s, KILL and verifying less; the rest is for a slow machine. */
-export const SWEEP_DEADLINE = Duration.seconds(30)
+/** TERM takes at most 2 s, KILL and verifying less; the rest is for an environment that answers to nothing: all calls have limits. */
+export const SWEEP_DEADLINE = Duration.seconds(90)
 /** Normally nothing is left to copy. */
 export const LOGS_DEADLINE = Duration.seconds(60)
 /** A relay that does not answer by then leaves the transcript as it was observed. */
@@ -84,6 +84,7 @@ const sweep = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp, st
   const all = trial.options.sweep === "all"
   const swept = yield* record.step("sweep", SWEEP_DEADLINE, sweepStack({ stack, supervision, all }))
   if (Option.isNone(swept)) return
+  yield* Effect.forEach(swept.value.troubles, (trouble) => record.warn(`sweep: ${trouble}`), { discard: true })
   const shown = <P extends { readonly command: string }>(process: P): P => ({
     ...process,
     command: Redaction.apply(redactor, process.command)
