@@ -2,8 +2,6 @@
  * What can go wrong while a trial's evidence is collected, so badly that the trial must not be scored.
  */
 import { Schema } from "effect"
-import { EnvironmentReason } from "../EnvironmentError.ts"
-import { TrialDirectoryUnwritable } from "./PrepareReason.ts"
 
 /** The evidence that the task's verifier grades could not be exported. */
 export class EvidenceNotExported extends Schema.TaggedError<EvidenceNotExported>()("EvidenceNotExported", {
@@ -20,7 +18,7 @@ export class EvidenceNotExported extends Schema.TaggedError<EvidenceNotExported>
 }
 
 /** Everything that collecting can meet. */
-export const CollectReason = Schema.Union([EvidenceNotExported, TrialDirectoryUnwritable, ...EnvironmentReason.members])
+export const CollectReason = Schema.Union([EvidenceNotExported])
 
 /** Everything that collecting can meet. */
 export type CollectReason = typeof CollectReason.Type

@@ -9,9 +9,7 @@ import {
   ConfigurationOutOfBounds,
   EndpointEmpty,
   EndpointNotConfigured,
-  EndpointOverridesIdentity,
-  PromptDigestMismatch,
-  PromptUnreadable
+  EndpointOverridesIdentity
 } from "./PrepareReason.ts"
 import { AgentsDied } from "./ReadyReason.ts"
 
@@ -54,8 +52,6 @@ export type LaunchEnvironmentReason = typeof LaunchEnvironmentReason.Type
 export const LaunchReason = Schema.Union([
   AgentNotLaunched,
   ...LaunchEnvironmentReason.members,
-  PromptUnreadable,
-  PromptDigestMismatch,
   AgentsDied,
   ForwarderDied,
   ...EnvironmentReason.members
