@@ -22,7 +22,8 @@ const steps = {
   lint: [["oxlint", "--deny-warnings"]],
   format: [["oxfmt", "--check", "packages", "scripts", "examples", "bench"]],
   "dead-code": [["knip"]],
-  documented: [["node", "scripts/documented.mjs"]]
+  documented: [["node", "scripts/documented.mjs"]],
+  errors: [["node", "scripts/errors.mjs", "--check"]]
 }
 
 const chosen = process.argv.slice(2)
