@@ -3,11 +3,13 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { openWatch } from "@buzz-orchestra/runtime/Watch"
 import type { WatchEvent } from "@buzz-orchestra/runtime/WatchEvent"
-import { Effect, FileSystem, Stream } from "effect"
+import { Arbitrary, Effect, FileSystem, Stream } from "effect"
 import { ChildProcessSpawner } from "effect/process"
 import { mkfifo } from "./support/mkfifo.ts"
-import { decode } from "./support/bytes.ts"
+import { between, decode } from "./support/bytes.ts"
 import { eventually, openHere, SHELLS, type TestedShell } from "./support/shells.ts"
+
+const sorted = (logs: Readonly<Record<string, string>>) => JSON.stringify(Object.entries(logs).toSorted())
 
 /** A watch of a new folder; its events, and what each log holds by them. */
 const watching = Effect.fnUntraced(function* (tested: TestedShell) {
@@ -31,7 +33,7 @@ const watching = Effect.fnUntraced(function* (tested: TestedShell) {
     return all
   }
   const awaitLogs = (expected: Readonly<Record<string, string>>) =>
-    eventually(Effect.sync(logs), (now) => JSON.stringify(now) === JSON.stringify(expected)).pipe(
+    eventually(Effect.sync(logs), (now) => sorted(now) === sorted(expected)).pipe(
       Effect.catch(() => Effect.sync(() => assert.deepStrictEqual(logs(), expected)))
     )
   const append = (file: string, text: string) => fs.writeFileString(`${folder}/${file}`, text, { flag: "a" })
@@ -91,3 +93,37 @@ for (const tested of SHELLS) {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
   })
 }
+
+const [any = { name: "sh", argv: ["sh"], isInstalled: true } satisfies TestedShell] = SHELLS.filter(
+  ({ isInstalled }) => isInstalled
+)
+
+describe("watch", () => {
+  it.live.prop(
+    "reports exactly what was written, whatever appears, grows, is truncated and goes",
+    { steps: Arbitrary.array(Arbitrary.all([between(0, 5), between(0, 9)]), { maxLength: 25 }) },
+    ({ steps }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { append, awaitLogs, folder } = yield* watching(any)
+        const written: Record<string, string> = {}
+        for (const [index, [file, action]] of steps.entries()) {
+          const name = `log ${file}.log`
+          if (action < 7) {
+            const text = `${index}`.repeat(1 + action)
+            written[name] = `${written[name] ?? ""}${text}`
+            yield* append(name, text)
+          } else if (written[name] !== undefined) {
+            // What a log had when it was last looked at is lost with it.
+            yield* awaitLogs(written)
+            yield* action === 7 ? fs.truncate(`${folder}/${name}`, 0) : fs.remove(`${folder}/${name}`, { force: true })
+            yield* append("round.log", ".")
+            written["round.log"] = `${written["round.log"] ?? ""}.`
+            yield* awaitLogs(written)
+          }
+        }
+        yield* awaitLogs(written)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    { arbitrary: { runs: 8 }, timeout: 60_000 }
+  )
+})
