@@ -6,7 +6,9 @@ import { describe } from "@effect/vitest"
 
 for (const backend of ["bwrap", "unshare"] as const) {
   describe.skipIf(!isInstalled(backend))("LocalEnvironment", () => {
-    environmentSuite(`over ${backend}`, LocalEnvironment.layer({ backend }), { otherUser: "nobody" })
+    environmentSuite(`over ${backend}`, LocalEnvironment.layer({ backend }), {
+      ...(process.getuid?.() === 0 ? { otherUser: "nobody" } : {})
+    })
   })
 }
 

@@ -151,7 +151,7 @@ for (const backend of BACKENDS) {
           ""
         )
         for (const path of ["/usr", "/etc", "/usr/lib", "/etc/hosts"]) {
-          assert.match(yield* output(`touch ${path} 2>&1 || :`), /Read-only file system/)
+          assert.match(yield* output(`touch ${path} 2>&1 || :`), /Read-only file system|Permission denied/)
         }
         assert.match(yield* output("head -c 4 /dev/urandom | wc -c; echo x >/dev/null; ls /dev"), /^4\n/)
         assert.strictEqual((yield* output("ls -d /proc/[0-9]* | wc -l")).trim().length, 1)

@@ -1,6 +1,7 @@
 /** The watch's own process over each shell that an image may bring. What holds in a whole environment is in `suites/`. */
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import type { OpenProcess } from "@buzz-orchestra/runtime/ByteDuplex"
 import { openWatch } from "@buzz-orchestra/runtime/Watch"
 import type { WatchEvent } from "@buzz-orchestra/runtime/WatchEvent"
 import { Arbitrary, Effect, FileSystem, Stream } from "effect"
@@ -12,14 +13,15 @@ import { eventually, openHere, SHELLS, type TestedShell } from "./support/shells
 const sorted = (logs: Readonly<Record<string, string>>) => JSON.stringify(Object.entries(logs).toSorted())
 
 /** A watch of a new folder; its events, and what each log holds by them. */
-const watching = Effect.fnUntraced(function* (tested: TestedShell) {
+const watching = Effect.fnUntraced(function* (
+  tested: TestedShell,
+  wrap: (open: OpenProcess) => OpenProcess = (open) => open
+) {
   const fs = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "buzz watch " })
-  const stream = yield* openWatch(
-    { environment: "this machine", open: openHere(spawner, tested), lost: Effect.never },
-    folder
-  )
+  const open = wrap(openHere(spawner, tested))
+  const stream = yield* openWatch({ environment: "this machine", open, lost: Effect.never }, folder)
   const events: Array<WatchEvent> = []
   yield* Stream.runForEach(stream, (event) => Effect.sync(() => void events.push(event))).pipe(
     Effect.ignore,
@@ -99,6 +101,24 @@ const [any = { name: "sh", argv: ["sh"], isInstalled: true } satisfies TestedShe
 )
 
 describe("watch", () => {
+  it.live("needs no more than ls, cat, tail and sleep", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const programs = yield* fs.makeTempDirectoryScoped()
+      for (const name of ["sh", "ls", "cat", "tail", "sleep"]) yield* fs.symlink(`/bin/${name}`, `${programs}/${name}`)
+      const { append, awaitLogs } = yield* watching(
+        any,
+        (open) =>
+          ([, ...args]) =>
+            open(["env", `PATH=${programs}`, "/bin/sh", ...args])
+      )
+      yield* append("a.log", "first")
+      yield* awaitLogs({ "a.log": "first" })
+      yield* append("a.log", " second")
+      yield* awaitLogs({ "a.log": "first second" })
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.live.prop(
     "reports exactly what was written, whatever appears, grows, is truncated and goes",
     { steps: Arbitrary.array(Arbitrary.all([between(0, 5), between(0, 9)]), { maxLength: 25 }) },
