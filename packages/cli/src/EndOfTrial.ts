@@ -105,7 +105,7 @@ const nextText = (model: LiveModel, { directory, ended }: EndFacts): string => {
     case "timed-out":
       return `see who was still working in ${quote(inBundle("summary.json"))}; the limit is trial_budget.timeout_seconds of the manifest`
     case "over-budget":
-      return `see who used how much in ${quote(inBundle("summary.json"))}; the limit is trial_budget.max_cost_usd of the manifest`
+      return `see who used how much in ${quote(inBundle("summary.json"))}; the limits are the budget of each class and trial_budget.max_cost_usd of the manifest`
     case "interrupted":
     case undefined:
       return `cat ${quote(inBundle("summary.json"))}`
