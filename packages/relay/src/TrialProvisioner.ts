@@ -41,7 +41,9 @@ export class TrialProvisioner extends Context.Service<
   {
     /**
      * Idempotent per (runId, trialId): a repeated call returns the first call's handle, one with another manifest hash
-     * fails with `TrialConflict`. When a step fails, everything made before it is undone (the channel is archived).
+     * fails with `TrialConflict`. When a step fails, everything made before it is undone (the channel is archived). It can be
+     * interrupted as long as it works, also by a caller who cannot be, and undoes then as well; a trial that is made is
+     * returned all the same, so that such a caller never loses one.
      */
     create(request: ProvisionRequest): Effect.Effect<TrialHandle, ProvisioningError>
     /** Archives the channel and forgets the handle. Never fails: each step's result is returned. */

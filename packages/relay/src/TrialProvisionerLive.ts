@@ -2,7 +2,7 @@
  * `TrialProvisioner` over a relay and a handle store. The user owns the channel, as a person would; profiles are published
  * before anybody speaks, because agents look up each other's attestation there once and remember the answer.
  */
-import { Cause, Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { Cause, Duration, Effect, Layer, Option, type Redacted, Ref } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpClient } from "effect/http"
 import { type Actor, BuzzClient } from "./BuzzClient.ts"
@@ -44,7 +44,19 @@ export const layer: Layer.Layer<TrialProvisioner, never, Needs> = Layer.effect(
 
     const create = Effect.fn("TrialProvisioner.create")(
       function* (request: ProvisionRequest) {
-        return yield* store.withLock(request, findOrProvision(request).pipe(Effect.provide(context)))
+        const made = yield* Ref.make(Option.none<TrialHandle>())
+        const creating = store.withLock(request, Effect.provide(findOrProvision(request, made), context))
+        // An interruption that comes when all is made must not lose it on the way to a caller who could take it down.
+        return yield* Effect.interruptible(creating).pipe(
+          Effect.catchCause((cause) =>
+            Effect.flatMap(Ref.get(made), (handle) =>
+              Cause.hasInterrupts(cause) && Option.isSome(handle)
+                ? Effect.succeed(handle.value)
+                : Effect.failCause(cause)
+            )
+          ),
+          Effect.uninterruptible
+        )
       },
       (effect, request) => Effect.mapError(effect, (reason) => provisioningError(request, reason))
     )
@@ -63,10 +75,10 @@ export const layer: Layer.Layer<TrialProvisioner, never, Needs> = Layer.effect(
   })
 )
 
-const findOrProvision = Effect.fnUntraced(function* (request: ProvisionRequest) {
+const findOrProvision = Effect.fnUntraced(function* (request: ProvisionRequest, made: Made) {
   const store = yield* TrialHandleStore
   const existing = yield* store.get(request)
-  if (existing === undefined) return yield* provision(request)
+  if (existing === undefined) return yield* provision(request, made)
   if (existing.manifestHash === request.manifestHash) return existing
   return yield* new TrialConflict({
     runId: request.runId,
@@ -76,7 +88,10 @@ const findOrProvision = Effect.fnUntraced(function* (request: ProvisionRequest) 
   })
 })
 
-const provision = Effect.fnUntraced(function* (request: ProvisionRequest) {
+/** Where a new handle stands once everything of it exists. */
+type Made = Ref.Ref<Option.Option<TrialHandle>>
+
+const provision = Effect.fnUntraced(function* (request: ProvisionRequest, made: Made) {
   const store = yield* TrialHandleStore
   const client = yield* BuzzClient
   const handle = yield* mint(request)
@@ -88,10 +103,12 @@ const provision = Effect.fnUntraced(function* (request: ProvisionRequest) {
     )
   )
   yield* introduce(actor.relayUrl, handle.user)
-  yield* openChannel(handle, actor, request).pipe(
-    Effect.andThen(store.put(handle)),
-    // Not only after the channel's creation was confirmed: it may exist although the answer was lost.
-    Effect.onError((cause) => (channelWasRefused(cause) ? Effect.void : undo))
+  yield* Effect.uninterruptibleMask((restore) =>
+    restore(Effect.andThen(openChannel(handle, actor, request), store.put(handle))).pipe(
+      // Not only after the channel's creation was confirmed: it may exist although the answer was lost.
+      Effect.onError((cause) => (channelWasRefused(cause) ? Effect.void : undo)),
+      Effect.andThen(Ref.set(made, Option.some(handle)))
+    )
   )
   return handle
 })

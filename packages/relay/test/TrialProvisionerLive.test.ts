@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Redacted, Result } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { BuzzClient } from "../src/BuzzClient.ts"
 import * as Identity from "../src/Identity.ts"
@@ -256,6 +256,52 @@ describe("a step that fails", () => {
       assert.strictEqual(yield* channelsLeft, 0)
     }).pipe(Effect.provide(servicesWith(stuck, () => ok({}))))
   })
+})
+
+describe("create, interrupted", () => {
+  const storeWith = (change: (store: TrialHandleStore["Service"]) => Partial<TrialHandleStore["Service"]>) =>
+    Layer.effect(
+      TrialHandleStore,
+      TrialHandleStore.useSync((store) => ({ ...store, ...change(store) }))
+    ).pipe(Layer.provide(TrialHandleStore.layerMemory))
+
+  /** Creates as a caller who cannot be interrupted; `exit` is what that caller gets. */
+  const creating = Effect.gen(function* () {
+    const done = yield* Deferred.make<Exit.Exit<TrialHandle, unknown>>()
+    const caller = Effect.flatMap(Effect.exit(create()), (exit) => Deferred.succeed(done, exit))
+    const fiber = yield* Effect.forkChild(Effect.uninterruptible(caller))
+    return { interrupt: () => fiber.interruptUnsafe(), exit: Deferred.await(done) }
+  })
+
+  it.effect("when everything is made returns it to a caller who cannot be interrupted", () => {
+    let interrupt = () => {}
+    const unlocking = storeWith((store) => ({
+      withLock: (key, effect) => Effect.tap(store.withLock(key, effect), () => Effect.sync(() => interrupt()))
+    }))
+    return Effect.gen(function* () {
+      const caller = yield* creating
+      interrupt = caller.interrupt
+      assert.isTrue(Exit.isSuccess(yield* caller.exit), "the trial was lost")
+      assert.strictEqual(yield* channelsLeft, 1)
+    }).pipe(Effect.provide(servicesWith(unlocking, () => ok({}))))
+  })
+
+  it.effect("as it works ends for such a caller, too, and undoes what it made", () =>
+    Effect.gen(function* () {
+      const caller = yield* creating
+      while ((yield* channelsLeft) === 0) yield* Effect.yieldNow
+      caller.interrupt()
+      assert.isTrue(Exit.hasInterrupts(yield* caller.exit))
+      assert.strictEqual(yield* channelsLeft, 0)
+    }).pipe(
+      Effect.provide(
+        servicesWith(
+          storeWith(() => ({ put: () => Effect.never })),
+          () => ok({})
+        )
+      )
+    )
+  )
 })
 
 describe("teardown", () => {

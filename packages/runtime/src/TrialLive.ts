@@ -83,8 +83,8 @@ const phases = Effect.fnUntraced(function* (
     return { directory, trial: yield* prepare(options) }
   })
   const { directory, trial } = yield* restore(record.phase("prepare", preparing))
-  // Only the creating can be interrupted: once there is a handle there is something to tear down.
-  const handle = yield* record.phase("provision", restore(provisioner.create(requestOf(options))))
+  // The creating lets itself be interrupted; whatever it returns is there to tear down, and must not be lost on the way.
+  const handle = yield* record.phase("provision", provisioner.create(requestOf(options)))
   yield* record.learn({ handle })
   const exit = yield* Effect.exit(restore(runtime.run({ trial, handle, directory, record })))
   yield* teardown(handle, record)
