@@ -62,6 +62,8 @@ export interface SupervisionOptions {
   readonly onWatchEvent: (event: WatchEvent) => Effect.Effect<void>
   /** Takes secrets out of what an agent said. */
   readonly redact: (text: string) => string
+  /** Told what did not work and is survived, such as a program that could not be ended. Default: the log. */
+  readonly warn?: (detail: string) => Effect.Effect<void>
 }
 
 /** One trial's stack under watch. Ends with the scope it was opened in. */

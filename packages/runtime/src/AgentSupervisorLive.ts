@@ -59,7 +59,14 @@ const openSupervision = Effect.fnUntraced(function* (
     onDeath: (name, pid) => Effect.asVoid(Queue.offer(deaths, [name, pid]))
   })
   const expecting = yield* Ref.make(false)
-  const starter = yield* StartProgram.make({ logs: layout.logs, team, watch, redact, expecting: Ref.get(expecting) })
+  const starter = yield* StartProgram.make({
+    logs: layout.logs,
+    team,
+    watch,
+    redact,
+    expecting: Ref.get(expecting),
+    warn: options.warn ?? Effect.logWarning
+  })
   yield* Stream.fromQueue(deaths).pipe(
     Stream.mapEffect(([name, pid]) => starter.conclude(name, pid), { concurrency: "unbounded" }),
     Stream.runDrain,

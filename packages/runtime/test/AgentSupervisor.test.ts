@@ -1,9 +1,11 @@
+import { AgentSupervisor } from "@buzz-orchestra/runtime/AgentSupervisor"
 import { EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/EnvironmentError"
+import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
 import { exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Redacted, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Redacted, Ref, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { agent, CHANNEL, openSupervision, supervisionLayer } from "./support/supervision.ts"
 
@@ -31,6 +33,78 @@ describe("AgentSupervisor.open", () => {
         ["WatchOpened", "WatchClosed"]
       )
     }).pipe(Effect.provide(supervisionLayer()))
+  )
+})
+
+describe("a watch whose events cannot be handled", () => {
+  it.effect("fails whoever waits for it, instead of letting them wait", () =>
+    Effect.gen(function* () {
+      const supervisor = yield* AgentSupervisor
+      const supervision = yield* supervisor.open({
+        layout: DEFAULT_LAYOUT,
+        channelId: CHANNEL,
+        onWatchEvent: () => Effect.die(new Error("no room")),
+        redact: (text) => text
+      })
+      const launched = yield* Effect.exit(supervision.launch(agent("lead-1")))
+      assert.isTrue(Exit.hasDies(launched))
+    }).pipe(Effect.provide(supervisionLayer()))
+  )
+})
+
+describe("an environment that does not answer", () => {
+  const hanging = (mark: RegExp) =>
+    supervisionLayer({
+      environment: { answers: [(command: string) => (mark.test(command) ? Effect.never : undefined)] }
+    })
+  const warned = Effect.fnUntraced(function* () {
+    const said = yield* Ref.make<ReadonlyArray<string>>([])
+    const supervisor = yield* AgentSupervisor
+    const supervision = yield* supervisor.open({
+      layout: DEFAULT_LAYOUT,
+      channelId: CHANNEL,
+      onWatchEvent: () => Effect.void,
+      redact: (text) => text,
+      warn: (detail) => Ref.update(said, (all) => [...all, detail])
+    })
+    return { supervision, warnings: Ref.get(said) }
+  })
+
+  it.effect("ends a launch by itself, because nobody can interrupt it", () =>
+    Effect.gen(function* () {
+      yield* RecordingEnvironment.use((environment) =>
+        environment.answer((command) => (command.includes("buzz-acp") ? Effect.never : undefined))
+      )
+      const { supervision } = yield* openSupervision
+      const launching = yield* Effect.forkChild(Effect.flip(supervision.launch(agent("lead-1"))))
+      yield* TestClock.adjust("26 seconds")
+      const error = yield* Fiber.join(launching)
+      assert.match(error.message, /cannot launch agent lead-1.*did not answer within 25s/)
+    }).pipe(Effect.provide(supervisionLayer()))
+  )
+
+  it.effect("does not hold up the end of a scope, which says what could not be ended", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { supervision, warnings } = yield* warned()
+      yield* supervision.launch(agent("lead-1")).pipe(Scope.provide(scope))
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("11 seconds")
+      yield* Fiber.join(closing)
+      assert.match((yield* warnings).join(), /^lead-1 \(pid \d+\) could not be ended: not finished after 10s/)
+    }).pipe(Effect.provide(hanging(/^\nalive\(\)/)))
+  )
+
+  it.effect("does not hide a death, whose exit code is then unknown", () =>
+    Effect.gen(function* () {
+      const { supervision, warnings } = yield* warned()
+      yield* supervision.launch(agent("lead-1"))
+      const death = yield* Effect.forkChild(Effect.flip(supervision.awaitDeath))
+      yield* TestStack.use((stack) => stack.die("lead-1", 139))
+      yield* TestClock.adjust("7 seconds")
+      assert.deepInclude(yield* Fiber.join(death), { _tag: "AgentsDied" })
+      assert.match((yield* warnings).join(), /how lead-1 ended is not known/)
+    }).pipe(Effect.provide(hanging(/\.exit'\)/)))
   )
 })
 

@@ -73,7 +73,8 @@ const install = Effect.fnUntraced(function* ({ redactor, run, stage }: Phases) {
       layout: stack.layout,
       channelId: handle.channelId,
       onWatchEvent: capture.write,
-      redact: (text) => Redaction.apply(redactor, text)
+      redact: (text) => Redaction.apply(redactor, text),
+      warn: record.warn
     })
   }).pipe(Effect.mapError((reason) => inPhase("install")(reason)))
   yield* Ref.update(stage, (before) => ({ ...before, supervision }))

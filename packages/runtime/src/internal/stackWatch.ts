@@ -2,7 +2,7 @@
  * The one watch of a trial and what it has reported: logs line by line, and processes. One fiber reads it; everything
  * else waits for a change of the values kept here.
  */
-import { Deferred, Effect, Option, Ref, type Scope, Stream, SubscriptionRef } from "effect"
+import { Cause, Deferred, Effect, Option, Ref, type Scope, Stream, SubscriptionRef } from "effect"
 import { EnvironmentError, EnvironmentLost } from "../EnvironmentError.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import type { LogLine } from "../LogRecord.ts"
@@ -97,7 +97,9 @@ export const open = Effect.fnUntraced(function* (
   const events = yield* environment.watch(options.directory)
   yield* Stream.runForEach(events, onEvent).pipe(
     Effect.andThen(Effect.fail(watchEnded(environment.facts.name))),
-    Effect.catch((error) => Deferred.fail(ended, error)),
+    // A defect, too: nobody may wait for a watch that nobody reads.
+    Effect.onError((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : Deferred.failCause(ended, cause))),
+    Effect.ignoreCause,
     Effect.forkScoped
   )
 

@@ -7,6 +7,7 @@ import type { EnvironmentError } from "../EnvironmentError.ts"
 import { EnvironmentService, type EnvironmentVariables } from "../EnvironmentService.ts"
 import { AgentNotLaunched } from "../RuntimeLaunchError.ts"
 import type { ProgramEnd } from "../TeamState.ts"
+import { bounded, exitWithin } from "./bounded.ts"
 import { exitScript, parseExit } from "./exitScript.ts"
 import { couldNotStart } from "./exitStatus.ts"
 import { launchScript, parseStarted, type Started } from "./launchScript.ts"
@@ -16,12 +17,18 @@ import type { TeamKeeper } from "./teamKeeper.ts"
 
 /** Starting a program takes milliseconds; an environment that cannot do it in this time will not. */
 const START_TIME_LIMIT = Duration.seconds(20)
+/** The same for one that does not even keep to the limit. Nobody can interrupt a launch, so it must end by itself. */
+const START_DEADLINE = Duration.seconds(25)
+/** Ending one program takes its grace and a little; nobody can interrupt that either. */
+const STOP_DEADLINE = Duration.seconds(10)
 /** The watch reports a new process within a round or two; this long without it means that it never will. */
 const SIGHTING_DEADLINE = Duration.seconds(10)
 /** How long a program may take to end after TERM. */
 const STOP_GRACE_MILLIS = 2000
 /** Last words are worth waiting for, but not for long. */
 const LAST_WORDS_DEADLINE = Duration.seconds(1)
+/** The shell that waits for a program notes its exit code at once; the script looks for it for a second. */
+const EXIT_CODE_DEADLINE = Duration.seconds(5)
 
 export interface StartOptions {
   readonly name: string
@@ -51,6 +58,8 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly redact: (text: string) => string
   /** Whether programs are being ended on purpose; how each of them ended is then nobody's question. */
   readonly expecting: Effect.Effect<boolean>
+  /** Told what did not work and is survived. */
+  readonly warn: (detail: string) => Effect.Effect<void>
 }): Effect.fn.Return<Starter, never, EnvironmentService> {
   const { exec } = yield* EnvironmentService
   const { logs, redact, team, watch } = options
@@ -63,12 +72,9 @@ export const make = Effect.fnUntraced(function* (options: {
     const current = (yield* Ref.get(running)).get(name)?.pid
     if (current !== undefined && current !== pid) return
     if (yield* options.expecting) return
-    const told = yield* exec(exitScript(logs, name)).pipe(
-      Effect.map(({ stdout }) => stdout),
-      // An environment that is gone tells nothing; that it is gone is told by the watch.
-      Effect.orElseSucceed(() => "")
-    )
-    const { sizes, status } = parseExit(told)
+    const told = yield* bounded(EXIT_CODE_DEADLINE, exec(exitScript(logs, name)))
+    if (told.error !== undefined) yield* options.warn(`how ${name} ended is not known: ${told.error}`)
+    const { sizes, status } = parseExit(Option.match(told.value, { onNone: () => "", onSome: ({ stdout }) => stdout }))
     yield* Effect.ignore(Effect.timeoutOption(watch.handled(sizes), LAST_WORDS_DEADLINE))
     yield* team.ended(name, { pid, at, ...status })
   })
@@ -92,7 +98,8 @@ export const make = Effect.fnUntraced(function* (options: {
     const startTime = started.startTime ?? sighting?.startTime
     if (sighting?.alive === false || startTime === undefined) return
     const script = stopScript({ pid: started.pid, startTime, graceMillis: STOP_GRACE_MILLIS })
-    yield* Effect.ignore(exec(script), { log: true })
+    const { error } = yield* bounded(STOP_DEADLINE, exec(script))
+    if (error !== undefined) yield* options.warn(`${name} (pid ${started.pid}) could not be ended: ${error}`)
   })
 
   /** Not interruptible between the start and the finalizer that ends what was started. */
@@ -100,11 +107,17 @@ export const make = Effect.fnUntraced(function* (options: {
     Effect.uninterruptible(
       Effect.gen(function* () {
         const { env, name, user } = program
-        const result = yield* exec(launchScript({ ...program, logs }), {
+        const launching = exec(launchScript({ ...program, logs }), {
           timeLimit: START_TIME_LIMIT,
           ...(env === undefined ? {} : { env }),
           ...(user === undefined ? {} : { user })
         })
+        const exit = yield* exitWithin(START_DEADLINE, launching)
+        if (Option.isNone(exit)) {
+          const detail = `the environment did not answer within ${Duration.format(START_DEADLINE)}`
+          return yield* refused(name, { why: "no-pid", detail })
+        }
+        const result = yield* exit.value
         const started = parseStarted(result.stdout)
         if (started === undefined) {
           const detail = redact(result.stderr.trim()) || "its launch printed no pid"
