@@ -116,7 +116,7 @@ const requireArchitecture = Effect.fnUntraced(function* ({ name, path }: Program
 const unreadable =
   ({ name, path }: Program) =>
   <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>): Effect.Effect<A, BinaryMissing, R> =>
-    Effect.mapError(effect, () => new BinaryMissing({ name, path }))
+    Effect.mapError(effect, ({ message }) => new BinaryMissing({ name, path, detail: message }))
 
 const readCaBundle = Effect.fnUntraced(function* (path: string | undefined) {
   if (path === undefined) return new TextEncoder().encode(rootCertificatesPem())

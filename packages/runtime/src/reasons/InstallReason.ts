@@ -4,13 +4,16 @@
 import { Schema } from "effect"
 import { EnvironmentReason } from "../EnvironmentError.ts"
 
-/** A program of the stack is not on this machine. */
+/** A program of the stack is not on this machine, or not to be read. */
 export class BinaryMissing extends Schema.TaggedError<BinaryMissing>()("BinaryMissing", {
   name: Schema.String,
-  path: Schema.String
+  path: Schema.String,
+  /** What the platform says of a file that is there and cannot be read. */
+  detail: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
-    return `binary not found: ${this.name} is not at ${this.path}; check the stack directory`
+    const detail = this.detail === undefined ? "" : ` (${this.detail})`
+    return `binary not found: ${this.name} is not at ${this.path}${detail}; check the stack directory`
   }
 }
 
