@@ -19,6 +19,7 @@ import {
   SYSTEM_DIRECTORIES
 } from "./SandboxPlan.ts"
 
+/** What may be chosen about a local sandbox; the default of everything gives one that vanishes without a trace. */
 export interface LocalEnvironmentOptions {
   /** Which program builds the sandbox. `auto`, the default: `bwrap` if it is installed and works, else `unshare`. */
   readonly backend?: SandboxBackend | "auto"

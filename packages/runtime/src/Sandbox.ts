@@ -31,6 +31,7 @@ import { bwrapArguments, SANDBOX_CAPABILITIES, type SandboxPlan, unshareScript, 
 import type { OpenProcess } from "./ByteDuplex.ts"
 import { isDeadState } from "./WatchEvent.ts"
 
+/** The program that builds a sandbox: bubblewrap's, or util-linux's together with a script. */
 export type SandboxBackend = "bwrap" | "unshare"
 
 /** A sandbox that runs. */
@@ -43,6 +44,7 @@ export interface Sandbox {
   readonly lost: Effect.Effect<EnvironmentError>
 }
 
+/** How a sandbox is built and what runs in it. */
 export interface SandboxOptions {
   readonly backend: SandboxBackend
   readonly plan: SandboxPlan

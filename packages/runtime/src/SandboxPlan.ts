@@ -34,6 +34,7 @@ export interface SandboxHost {
   readonly privileged: boolean
 }
 
+/** The whole root of a sandbox, and whether building it needs a user namespace. */
 export interface SandboxPlan {
   readonly entries: ReadonlyArray<RootEntry>
   readonly privileged: boolean

@@ -25,6 +25,7 @@ export interface ShellHost {
   readonly lost: Effect.Effect<EnvironmentError>
 }
 
+/** One command for a shell, with everything decided. */
 export interface ShellCommand {
   readonly command: string
   readonly cwd: string
@@ -38,11 +39,13 @@ export interface ShellCommand {
   readonly maxOutputBytes: number
 }
 
+/** How a command ended and what it printed, as bytes. */
 export interface ShellOutput extends SessionOutput {
   /** The time limit ended it. */
   readonly timedOut: boolean
 }
 
+/** The shells of one environment; which of them runs a command is no concern of the caller's. */
 export interface Shell {
   /**
    * Runs a command to its end. At its time limit, and on interruption, everything of it is killed inside the environment: its

@@ -17,6 +17,7 @@ import {
 } from "./SweepPlan.ts"
 import { isDeadState } from "./WatchEvent.ts"
 
+/** What belongs to the stack, and what is ended beyond it. */
 export interface SweepOptions {
   /** What was launched. */
   readonly roots: ReadonlyArray<SweepRoot>
@@ -34,6 +35,7 @@ export interface SparedProcess extends SweptProcess {
   readonly ports: ReadonlyArray<number>
 }
 
+/** What became of every process that a sweep ended or met. */
 export interface SweepReport {
   /** Gone after TERM. */
   readonly terminated: ReadonlyArray<SweptProcess>

@@ -18,6 +18,7 @@ export interface ProcessRecord {
   readonly argv: ReadonlyArray<string>
 }
 
+/** All processes of an environment at about one moment: it is read process by process. */
 export interface ProcessSnapshot {
   readonly processes: ReadonlyArray<ProcessRecord>
   /** The shell that took the snapshot. */
@@ -32,6 +33,7 @@ export interface SweepRoot {
   readonly startTime: string | undefined
 }
 
+/** The rule's parameters. */
 export interface SweepPlanOptions {
   readonly roots: ReadonlyArray<SweepRoot>
   /** Also end what is neither launched nor a descendant nor from `bin`, such as a service that the task asked for. */
@@ -40,6 +42,7 @@ export interface SweepPlanOptions {
   readonly spare: ReadonlyArray<number>
 }
 
+/** The rule's answer. */
 export interface SweepPlan {
   /** Parents before their children, so that nobody starts again what has just ended. */
   readonly end: ReadonlyArray<ProcessRecord>

@@ -5,6 +5,7 @@
 /** State letter of `/proc/<pid>/stat`; `Z` and `X` are dead. */
 export type ProcessState = string
 
+/** One thing that the watch saw. The bytes of one file come in order; a `LogBytes` with offset 0 after others begins the file anew. */
 export type WatchEvent =
   | {
       /** New bytes of a log, exactly once and in order per file. */

@@ -4,11 +4,12 @@ import { busyboxEnvironment, isInstalled } from "./support/sandbox.ts"
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
 import { describe } from "@effect/vitest"
 
+/** Only root can become another. */
+const AS_ANOTHER = process.getuid?.() === 0 ? { otherUser: "nobody" } : {}
+
 for (const backend of ["bwrap", "unshare"] as const) {
   describe.skipIf(!isInstalled(backend))("LocalEnvironment", () => {
-    environmentSuite(`over ${backend}`, LocalEnvironment.layer({ backend }), {
-      ...(process.getuid?.() === 0 ? { otherUser: "nobody" } : {})
-    })
+    environmentSuite(`over ${backend}`, LocalEnvironment.layer({ backend }), AS_ANOTHER)
   })
 }
 

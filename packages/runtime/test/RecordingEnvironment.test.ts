@@ -87,10 +87,11 @@ describe("RecordingEnvironment", () => {
         RecordingEnvironment.layer().pipe(Layer.provide(NodeServices.layer)),
         scope
       )
-      const journal = yield* Effect.gen(function* () {
+      const { journal } = yield* Effect.gen(function* () {
         const environment = yield* EnvironmentService
-        yield* Effect.scoped(environment.watch("/logs"))
-        return (yield* RecordingEnvironment).journal
+        yield* Effect.scoped(Effect.asVoid(environment.watch("/logs")))
+        const { journal } = yield* RecordingEnvironment
+        return { journal }
       }).pipe(Effect.provide(context))
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual(

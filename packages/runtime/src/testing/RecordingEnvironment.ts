@@ -62,6 +62,7 @@ export const recordingFacts = (facts?: Partial<EnvironmentFacts>): EnvironmentFa
   ...facts
 })
 
+/** What a test decides about the double before it exists. */
 export interface RecordingOptions {
   readonly facts?: Partial<EnvironmentFacts>
   /** Asked in turn; the first that answers decides. More can be added later through `RecordingEnvironment.answer`. */
