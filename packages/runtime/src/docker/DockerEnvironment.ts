@@ -54,7 +54,7 @@ const make = Effect.fnUntraced(function* (
   const environment = environmentOver({ name, open, lost: loss.lost }, (run) =>
     Effect.map(prepare(place, run), (prepared) => factsOf(place, prepared))
   )
-  return fullDiskIsLoss(yield* Effect.mapError(environment, found.explainFirstShell))
+  return fullDiskIsLoss(yield* environment)
 })
 
 /** Every process ends for us when the container does, or is paused: its streams would say nothing for ever. */

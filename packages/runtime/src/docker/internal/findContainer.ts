@@ -2,7 +2,7 @@
  * From what was asked for to a container that runs: made from an image, or found.
  */
 import { Clock, Duration, Effect, type FileSystem, Option, type Path, type Scope } from "effect"
-import type { EnvironmentError } from "../../EnvironmentError.ts"
+import { EnvironmentError, ShellMissing } from "../../EnvironmentError.ts"
 import { DEFAULT_LAYOUT } from "../../Layout.ts"
 import { ContainerEngine, type ContainerState, type ImageFacts } from "../ContainerEngine.ts"
 import { lossDetail } from "../ContainerLoss.ts"
@@ -14,7 +14,7 @@ import { buildImage } from "../ImageBuild.ts"
 import { type Owner, toLabels } from "../OwnerLabels.ts"
 import { cacheStack } from "../StackCache.ts"
 import { IDLE_SIGNAL, idleCommand } from "./idleScript.ts"
-import { notCreated, notCreatedAs } from "./notCreated.ts"
+import { notCreated, notCreatedAs, OPERATION } from "./notCreated.ts"
 import { ownContainer } from "./ownContainer.ts"
 import { randomName } from "./randomName.ts"
 
@@ -32,8 +32,6 @@ export interface FoundContainer {
   readonly limitations: ReadonlyArray<string>
   /** Says why it does not run. */
   readonly endedAtOnce: (state: ContainerState | undefined) => Effect.Effect<never, EnvironmentError>
-  /** A first shell that cannot be started means that there is none. */
-  readonly explainFirstShell: (error: EnvironmentError) => EnvironmentError
 }
 
 const DEFAULT_TIME_LIMIT = Duration.days(1)
@@ -89,8 +87,7 @@ const existing = Effect.fnUntraced(function* (id: string) {
     ...(image === undefined ? {} : { architecture: image.architecture }),
     timeLimitSeconds: undefined,
     limitations: ["The container was there before: other processes and earlier files may be in it."],
-    endedAtOnce,
-    explainFirstShell: noShell(label)
+    endedAtOnce
   }
   return found
 })
@@ -109,14 +106,13 @@ const made = Effect.fnUntraced(function* (options: DockerEnvironmentOptions, ref
   const labels = toLabels(yield* ownerOf(options))
   const spec = specOf(options, { name, reference, image, labels, timeLimitSeconds })
   const stack = yield* stackMounts(options)
-  const explained = Effect.mapError((error: EngineError) => notCreatedAs(label, explainStart(error, image), error))
   const own = yield* ownContainer({ ...spec, mounts: [...spec.mounts, ...stack] }).pipe(
     // An engine that sees another file system than this process: the stack is uploaded instead.
     Effect.catchIf(
       (error) => stack.length > 0 && isAboutMount(error),
       () => ownContainer(spec)
     ),
-    explained
+    Effect.mapError(notStarted(label, image))
   )
   const found: FoundContainer = {
     id: own.id,
@@ -126,8 +122,7 @@ const made = Effect.fnUntraced(function* (options: DockerEnvironmentOptions, ref
     architecture: image.architecture,
     timeLimitSeconds,
     limitations: own.warnings,
-    endedAtOnce: (state) => Effect.fail(notCreatedAs(label, whyEnded(state, image, timeLimitSeconds, engine.facts))),
-    explainFirstShell: noShell(label)
+    endedAtOnce: (state) => Effect.fail(notCreatedAs(label, whyEnded(state, image, timeLimitSeconds, engine.facts)))
   }
   return found
 })
@@ -191,13 +186,15 @@ const isAboutMount = (error: EngineError): boolean =>
   error._tag === "EngineRefused" && /bind source path does not exist|statfs .*no such file/i.test(error.detail)
 
 /** What an engine says about our own PID 1 is about something that the user never asked for. */
-const explainStart = (error: EngineError, image: ImageFacts): string => {
-  if (error._tag !== "EngineRefused") return error.message
-  if (/exec format error/i.test(error.detail)) return `${wrongMachine(image)}: ${error.detail}`
-  return /exec: \\?"sh\\?"|executable file .*not found|no such file or directory/i.test(error.detail)
-    ? `the image has no shell (sh), which a trial needs: ${error.detail}`
-    : error.message
-}
+const notStarted =
+  (environment: string, image: ImageFacts) =>
+  (error: EngineError): EnvironmentError => {
+    const detail = error._tag === "EngineRefused" ? error.detail : ""
+    if (/exec format error/i.test(detail)) return notCreatedAs(environment, `${wrongMachine(image)}: ${detail}`, error)
+    return /exec: \\?"sh\\?"|executable file .*not found/i.test(detail)
+      ? new EnvironmentError({ operation: OPERATION, reason: new ShellMissing({ environment, detail }) })
+      : notCreated(environment)(error)
+  }
 
 const wrongMachine = ({ architecture, operatingSystem }: ImageFacts): string =>
   `the image is built for ${operatingSystem} on ${architecture}, which this engine's machine cannot run`
@@ -212,10 +209,3 @@ const whyEnded = (
   const detail = lossDetail({ flavor, state, outOfMemory: false, timeLimitSeconds })
   return state?.exitCode === undefined ? detail : `${detail} at once (exit code ${state.exitCode})`
 }
-
-const noShell =
-  (label: string) =>
-  (error: EnvironmentError): EnvironmentError =>
-    error.reason._tag === "CommandNotRun" && error.reason.detail.startsWith("no shell could be started")
-      ? notCreatedAs(label, `it has no shell (sh), which a trial needs: ${error.reason.detail}`, error)
-      : error

@@ -3,7 +3,7 @@
  * holds its stdin is gone. POSIX text for dash, bash and busybox.
  */
 
-/** `docker stop` and PID 1's own helper ask with it: TERM would end the container whenever an agent ends every shell. */
+/** `docker stop` and PID 1's own helper ask with it: by TERM an agent that ends every shell would end the container. */
 export const IDLE_SIGNAL = "SIGUSR1"
 
 /** Exit code of PID 1 after its time limit. */
@@ -17,10 +17,11 @@ const LOOK_SECONDS = 60
 
 /**
  * A shell that waits reaps whatever is given to it, so no init is needed. The kernel lets nobody inside kill PID 1, only its
- * helpers, and those are started again; the time left is counted by `/proc/uptime`.
+ * helpers, and those are started again; the time left is counted by `/proc/uptime`. Shells handle INT although they are PID 1.
  */
 const IDLE_SCRIPT = `exec 3<&0 </dev/null
 trap 'exit 0' USR1
+trap '' HUP INT QUIT TERM
 read -r up _ </proc/uptime
 end=$((\${up%.*} + $1)) reader=
 while :; do
@@ -29,7 +30,7 @@ while :; do
   [ $left -gt 0 ] || exit ${TIME_LIMIT_CODE}
   [ $left -gt ${LOOK_SECONDS} ] && left=${LOOK_SECONDS}
   if [ -z "$reader" ] || ! kill -0 $reader 2>/dev/null; then
-    { trap '' HUP INT TERM; while read -r _; do :; done; kill -USR1 $$; } <&3 &
+    { while read -r _; do :; done; kill -USR1 $$; } <&3 &
     reader=$!
   fi
   sleep $left 3<&- &

@@ -111,9 +111,6 @@ const recipes = {
   },
   entrypoint: { layers: () => [busyboxLayer()], config: { Entrypoint: ["/bin/echo", "swallowed"] } },
   noShell: { layers: () => [layerOf([...folders, busybox("sleep")])], config: { Cmd: ["/sleep", "1000"] } },
-  noSleep: {
-    layers: () => [layerOf([...folders, busybox("bin/sh")])]
-  },
   /** Says that it is for another processor, and is. */
   foreign: {
     layers: () => [layerOf([...folders, { path: "bin/sh", content: foreignProgram(), mode: 0o755 }])],
