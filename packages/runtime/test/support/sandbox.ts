@@ -3,9 +3,13 @@ import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
 import { Effect, FileSystem, Layer } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { existsSync } from "node:fs"
+import type { EnvironmentSuiteOptions } from "./environment.ts"
 
 export const isInstalled = (program: string): boolean =>
   ["/bin", "/usr/bin"].some((folder) => existsSync(`${folder}/${program}`))
+
+/** Somebody else to run commands as: only root can become another. */
+export const ANOTHER_USER: EnvironmentSuiteOptions = process.getuid?.() === 0 ? { otherUser: "nobody" } : {}
 
 /** What a sandbox needs from util-linux, and what serves the suites as an oracle. */
 const NOT_FROM_BUSYBOX = ["setpriv", "setsid", "nsenter", "unshare", "od"]
