@@ -226,6 +226,8 @@ describe.concurrent("examples/embed", () => {
       const [ada, grace] = ["Ada", "Grace"].map((person) => {
         const { message_count, messages } = json(join(out, person, "transcript.json"))
         assert.strictEqual(message_count, 4)
+        const greeting = fs.readFileSync(join(out, `${person}-sandbox/work/greeting.txt`), "utf8")
+        assert.strictEqual(greeting, `Hello, ${person}!\n`)
         const other = person === "Ada" ? "Grace" : "Ada"
         for (const file of filesBelow(join(out, person)))
           assert.notInclude(fs.readFileSync(join(out, person, file), "utf8"), other, file)

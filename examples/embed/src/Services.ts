@@ -3,6 +3,7 @@
  */
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
+import type { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
 import * as TrialServices from "@buzz-orchestra/runtime/TrialServices"
@@ -15,14 +16,16 @@ export const layer = Layer.mergeAll(
   ManifestService.layer
 ).pipe(Layer.provideMerge(Platform.layer))
 
-/**
- * Built for each trial: a sandbox, and `Trial` and its events in it. The programs of the reference stack are scripts, so this
- * process's own Node is put beside them.
- */
-export const layerTrial = TrialServices.layer.pipe(
-  Layer.provideMerge(
-    LocalEnvironment.layer({
-      mounts: [{ source: process.execPath, target: `${DEFAULT_LAYOUT.bin}/node`, readOnly: true }]
-    })
-  )
-)
+/** Built for each trial: `Trial` and its events in an environment of their own, which `provideMerge` leaves visible. */
+export const layerTrialIn = <E, R>(environment: Layer.Layer<EnvironmentService, E, R>) =>
+  TrialServices.layer.pipe(Layer.provideMerge(environment))
+
+/** The programs of the reference stack are scripts: this process's own Node is put beside them. */
+const NODE = { source: process.execPath, target: `${DEFAULT_LAYOUT.bin}/node`, readOnly: true }
+
+/** In a sandbox in memory, gone with the layer. */
+export const layerTrial = layerTrialIn(LocalEnvironment.layer({ mounts: [NODE] }))
+
+/** In a sandbox whose work directory, logs and tests are folders of `directory`, and stay. */
+export const layerTrialKept = (directory: string) =>
+  layerTrialIn(LocalEnvironment.layer({ mounts: [NODE], keep: directory }))

@@ -1,6 +1,6 @@
 /**
  * `node src/greetTwo.ts OUT`: two trials at once in one process. They share the relay, where each has its own channel; each has
- * a sandbox of its own.
+ * a sandbox of its own, whose files stay.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Path } from "effect"
@@ -17,7 +17,7 @@ const program = Effect.gen(function* () {
     ["Ada", "Grace"],
     Effect.fnUntraced(function* (person) {
       const { outcome, text } = yield* greet(team, person, path.resolve(out, person)).pipe(
-        Effect.provide(Services.layerTrial)
+        Effect.provide(Services.layerTrialKept(path.resolve(out, `${person}-sandbox`)))
       )
       yield* Console.log(`${person}: ${outcome}: ${text ?? "no greeting"}`)
     }),
