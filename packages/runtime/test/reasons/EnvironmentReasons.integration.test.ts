@@ -3,12 +3,15 @@ import { NodeServices } from "@effect/platform-node"
 import { EnvironmentError } from "@buzz-orchestra/runtime/EnvironmentError"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
+import type { OpenProcess } from "@buzz-orchestra/runtime/ByteDuplex"
+import { openWatch } from "@buzz-orchestra/runtime/Watch"
 import { recordingFacts } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, FileSystem } from "effect"
-import { ChildProcessSpawner } from "effect/process"
+import { Cause, Effect, Exit, FileSystem, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { spawnDuplex } from "../../src/internal/childDuplex.ts"
 import { environmentOver } from "../../src/internal/environmentOver.ts"
-import { openHere, SHELLS, type TestedShell } from "../support/shells.ts"
+import { openHere, refusal, SHELLS, type TestedShell } from "../support/shells.ts"
 
 const environmentOf = Effect.fnUntraced(function* (shell: TestedShell) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -54,6 +57,37 @@ describe("an environment", () => {
       const { reason: outwards } = yield* Effect.flip(download(`${folder}/absent`, `${folder}/copy`))
       assert.deepInclude(outwards, { _tag: "TransferFailed", direction: "download", path: `${folder}/absent` })
       assert.match(outwards.message, /no such file/)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("a watch", () => {
+  it.live("whose process is killed says that the environment is lost, after everything it had to tell", () =>
+    Effect.gen(function* () {
+      const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.writeFileString(`${folder}/lead-1.stdout.log`, "hello\n")
+      const pids: Array<number> = []
+      const open: OpenProcess = ([program, ...args]) =>
+        Effect.tap(
+          spawnDuplex(spawner, ChildProcess.make(program, args, { extendEnv: true }), ({ message }) =>
+            refusal(message)
+          ),
+          ({ pid }) => Effect.sync(() => pids.push(pid))
+        )
+      const events = yield* openWatch({ environment: "this machine", open, lost: Effect.never }, folder)
+      let said = ""
+      const error = yield* Stream.runForEach(events, (event) =>
+        Effect.sync(() => {
+          if (event._tag !== "LogBytes") return
+          said += new TextDecoder().decode(event.bytes)
+          for (const pid of pids) process.kill(pid, "SIGKILL")
+        })
+      ).pipe(Effect.timeout("10 seconds"), Effect.flip)
+      assert.strictEqual(said, "hello\n")
+      assert.strictEqual(error._tag, "EnvironmentError")
+      assert.strictEqual(error._tag === "EnvironmentError" ? error.reason._tag : "", "EnvironmentLost")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })
