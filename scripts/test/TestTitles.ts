@@ -15,15 +15,33 @@ const TEST = /^(?:it\b.*|\](?: as const)?\))$/
 /** Tests that never run prove nothing. */
 const NEVER = /\.(?:skip|todo)$/
 
-/** The titles on the way to each test, its own last. Texts with `${…}` are kept as they are written. */
-export const testTitles = (source: string): ReadonlyArray<ReadonlyArray<string>> => {
-  const tests: Array<ReadonlyArray<string>> = []
+/** A test of a file. */
+export interface FoundTest {
+  /** The titles on the way to it, its own last. Texts with `${…}` are kept as they are written. */
+  readonly titles: ReadonlyArray<string>
+  /** The line, from 0, on which its call or the end of its cases stands. */
+  readonly line: number
+}
+
+/** The titles on the way to each test, its own last. */
+export const testTitles = (source: string): ReadonlyArray<ReadonlyArray<string>> =>
+  findTests(source).map(({ titles }) => titles)
+
+/** Every test, in order. */
+export const findTests = (source: string): ReadonlyArray<FoundTest> => {
+  const tests: Array<FoundTest> = []
   const groups: Array<{ readonly indent: number; readonly title: string }> = []
-  for (const [, spaces = "", callee = "", quoted, template] of source.matchAll(CALL)) {
-    const title = quoted === undefined ? (template ?? "").replaceAll("\\`", "`") : JSON.parse(`"${quoted}"`)
+  for (const { 1: spaces = "", 2: callee = "", 3: quoted, 4: template, index } of source.matchAll(CALL)) {
     while ((groups.at(-1)?.indent ?? -1) >= spaces.length) groups.pop()
-    if (GROUP.test(callee) && !NEVER.test(callee)) groups.push({ indent: spaces.length, title })
-    else if (TEST.test(callee) && !NEVER.test(callee)) tests.push([...groups.map((group) => group.title), title])
+    const isGroup = GROUP.test(callee)
+    if (NEVER.test(callee) || (!isGroup && !TEST.test(callee))) continue
+    const title = quoted === undefined ? (template ?? "").replaceAll("\\`", "`") : JSON.parse(`"${quoted}"`)
+    if (isGroup) groups.push({ indent: spaces.length, title })
+    else
+      tests.push({
+        titles: [...groups.map((group) => group.title), title],
+        line: source.slice(0, index).split("\n").length - 1
+      })
   }
   return tests
 }
