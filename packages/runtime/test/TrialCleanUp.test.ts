@@ -241,7 +241,7 @@ describe("a step of the clean-up", () => {
           failed.map((entry) => entry.step),
           [step]
         )
-        assert.match(failed[0]?.error ?? "", /not finished after/)
+        assert.match(failed[0]?.error ?? "", /not finished after|no answer within/)
         assert.include(summary.files, "transcript.json")
       }).pipe(Effect.provide(trialLayer()))
     )
