@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
@@ -7,7 +8,10 @@ export default defineConfig({
     pool: "threads",
     // A fresh module graph per file would load effect again for each of them.
     isolate: false,
-    testTimeout: 20_000,
+    // One worker more than cores: integration tests mostly wait for processes that they started.
+    maxWorkers: availableParallelism() + 1,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     reporters: ["default", "./scripts/summary-reporter.ts"]
   }
 })
