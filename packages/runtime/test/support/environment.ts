@@ -38,7 +38,11 @@ export const gone = (pid: string | number) => eventually(isAlive(pid), (alive) =
  * Events of a watch as they come: what each log has so far (of one named `flood…` only the number of bytes), what became of each
  * process, complete rounds.
  */
-export const follow = Effect.fnUntraced(function* (directory: string) {
+export const follow = Effect.fnUntraced(function* (
+  directory: string,
+  /** Runs before an event counts; what it waits for holds up the stream. */
+  pace: (event: WatchEvent) => Effect.Effect<void> = () => Effect.void
+) {
   const environment = yield* EnvironmentService
   const stream = yield* environment.watch(directory)
   const logs = new Map<string, Uint8Array>()
@@ -46,18 +50,25 @@ export const follow = Effect.fnUntraced(function* (directory: string) {
   const firstSeen = new Map<string, number>()
   let rounds = 0
   let received = 0
+  let seen = 0
   yield* Stream.runForEach(stream, (event) =>
-    Effect.sync(() => {
-      if (event._tag === "RoundCompleted") rounds++
-      else if (event._tag !== "LogBytes") events.push(event)
-      else {
-        if (!firstSeen.has(event.file)) firstSeen.set(event.file, received)
-        received += event.bytes.length
-        if (event.file.startsWith("flood")) return
-        const before = logs.get(event.file) ?? new Uint8Array(0)
-        logs.set(event.file, concat(before.subarray(0, event.offset), event.bytes))
+    Effect.map(
+      Effect.andThen(
+        Effect.sync(() => void (event._tag === "LogBytes" && seen++)),
+        pace(event)
+      ),
+      () => {
+        if (event._tag === "RoundCompleted") rounds++
+        else if (event._tag !== "LogBytes") events.push(event)
+        else {
+          if (!firstSeen.has(event.file)) firstSeen.set(event.file, received)
+          received += event.bytes.length
+          if (event.file.startsWith("flood")) return
+          const before = logs.get(event.file) ?? new Uint8Array(0)
+          logs.set(event.file, concat(before.subarray(0, event.offset), event.bytes))
+        }
       }
-    })
+    )
   ).pipe(Effect.ignore, Effect.forkScoped)
   const awaitLog = (file: string, holds: (text: string) => boolean) =>
     eventually(
@@ -73,6 +84,8 @@ export const follow = Effect.fnUntraced(function* (directory: string) {
     events,
     logs,
     received: () => received,
+    /** Events with bytes that have come, counted or not. */
+    seen: () => seen,
     /** Bytes of all logs that had come before the first of this one. */
     firstSeen,
     awaitLog,
