@@ -16,7 +16,7 @@ export interface RunOptions {
   readonly cwd: string
   /** Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv
-  /** Default: a minute. */
+  /** Default: two minutes. */
   readonly timeoutMillis?: number
   readonly onStdout?: (printed: string, kill: (signal: NodeJS.Signals) => void) => void
 }
@@ -24,7 +24,7 @@ export interface RunOptions {
 /** Runs it. Rejects only when it cannot be started. */
 export const run = (command: string, args: ReadonlyArray<string>, options: RunOptions): Promise<Finished> =>
   new Promise((resolve, reject) => {
-    const { cwd, env = process.env, onStdout, timeoutMillis = 60_000 } = options
+    const { cwd, env = process.env, onStdout, timeoutMillis = 120_000 } = options
     const child = spawn(command, args, {
       cwd,
       env,

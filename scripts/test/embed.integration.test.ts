@@ -12,7 +12,7 @@ import { install, type Installation, OLDEST_NODE, oldestNode, RegistryUnreachabl
 
 /** The first run builds, packs and installs. */
 const INSTALL_LIMIT = 600_000
-const TEST_LIMIT = 120_000
+const TEST_LIMIT = 150_000
 
 let installation: Installation | undefined
 let unreachable = ""
