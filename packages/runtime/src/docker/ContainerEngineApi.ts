@@ -8,7 +8,7 @@ import { type Duplex, Readable } from "node:stream"
 import { ContainerEngine, type ContainerEvent, type EngineFacts, type OwnedObject } from "./ContainerEngine.ts"
 import { createBody } from "./ContainerSpec.ts"
 import { describe, type EngineAddressInvalid, type EngineEndpoint } from "./EngineEndpoint.ts"
-import { type EngineError, EngineRefused, EngineUnreachable } from "./EngineError.ts"
+import type { EngineError } from "./EngineError.ts"
 import { EVENT_NAMES, flavorOf, traitsOf } from "./EngineFlavor.ts"
 import { connectEngine } from "./internal/connectEngine.ts"
 import {
@@ -20,6 +20,7 @@ import {
   toNetworkFacts,
   toOwned
 } from "./internal/engineRecords.ts"
+import { type Ask, makeAsk, orGone, orMissing, toEngineError } from "./internal/engineRequest.ts"
 import { execDuplex, hijacked } from "./internal/execDuplex.ts"
 import { followBuild, lines } from "./internal/followBuild.ts"
 
@@ -29,21 +30,11 @@ export const layer = (
 ): Layer.Layer<ContainerEngine, EngineError | EngineAddressInvalid, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(ContainerEngine, make(endpoint))
 
-/** One request, abandoned when it is interrupted. */
-type Ask = <A>(action: string, request: (signal: AbortSignal) => Promise<A>) => Effect.Effect<A, EngineError>
-
 const make = Effect.fnUntraced(function* (endpoint: EngineEndpoint) {
   const docker = yield* connectEngine(endpoint)
   const address = describe(endpoint)
   let calls = 0
-  const ask: Ask = (action, request) =>
-    Effect.tryPromise({
-      try: (signal) => {
-        calls++
-        return request(signal)
-      },
-      catch: (cause) => toEngineError(action, address, cause)
-    })
+  const ask = makeAsk(address, () => calls++)
   const facts = yield* readFacts(docker, endpoint, ask)
   return ContainerEngine.of({
     facts,
@@ -239,33 +230,3 @@ const create = (docker: Docker, name: string, body: object): Promise<Created> =>
     }
     modem.dial(request, (error, data) => (error === null ? resolve(data) : reject(error as Error)))
   })
-
-const toEngineError = (action: string, address: string, cause: unknown): EngineError => {
-  const { statusCode, json, message } = cause as {
-    readonly statusCode?: number
-    readonly json?: { readonly message?: string }
-    readonly message?: string
-  }
-  const detail = (typeof json === "object" ? json?.message : undefined) ?? message ?? String(cause)
-  return statusCode === undefined
-    ? new EngineUnreachable({ address, detail, cause })
-    : new EngineRefused({ action, status: statusCode, detail: detail.trim() })
-}
-
-const isMissing = (error: EngineError): boolean => error._tag === "EngineRefused" && error.status === 404
-
-/** Somebody else removes it at this moment. */
-const isGoing = (error: EngineError): boolean =>
-  error._tag === "EngineRefused" && error.status === 409 && /already in progress/.test(error.detail)
-
-const orMissing = <A>(effect: Effect.Effect<A, EngineError>): Effect.Effect<A | undefined, EngineError> =>
-  Effect.catchIf(effect, isMissing, () => Effect.as(Effect.void, undefined))
-
-const orGone = (effect: Effect.Effect<unknown, EngineError>): Effect.Effect<void, EngineError> =>
-  Effect.asVoid(
-    Effect.catchIf(
-      effect,
-      (error) => isMissing(error) || isGoing(error),
-      () => Effect.void
-    )
-  )

@@ -16,6 +16,8 @@ import type { DockerEnvironmentOptions } from "./DockerEnvironmentOptions.ts"
 import type { HostProcess } from "./HostProcess.ts"
 import { type FoundContainer, findContainer } from "./internal/findContainer.ts"
 import { fullDiskIsLoss } from "./internal/fullDisk.ts"
+import { guardContainer } from "./internal/guardContainer.ts"
+import { registered } from "./internal/guardScript.ts"
 import { notCreated } from "./internal/notCreated.ts"
 import { parsePrepared, type Preparation, type Prepared, prepareScript } from "./internal/prepareContainer.ts"
 import { randomName } from "./internal/randomName.ts"
@@ -32,6 +34,8 @@ interface Place {
   readonly options: DockerEnvironmentOptions
   readonly found: FoundContainer
   readonly state: ContainerState
+  /** Tells what is made in a container that stays from what others made there. */
+  readonly suffix: string
 }
 
 const LOGS = "/logs"
@@ -48,13 +52,25 @@ const make = Effect.fnUntraced(function* (
   // Asked after the watch has begun, so that no end falls between the two.
   const state = yield* failed(engine.inspectContainer(id))
   if (state === undefined || !state.running || state.paused) return yield* found.endedAtOnce(state)
-  const name = `container ${state.name}`
   const open = openIn(engine, id, loss, options.user)
-  const place: Place = { engine, found, options, state }
-  const environment = environmentOver({ name, open, lost: loss.lost }, (run) =>
-    Effect.map(prepare(place, run), (prepared) => factsOf(place, prepared))
+  const place: Place = { engine, found, options, state, suffix: found.created ? "" : `-${yield* randomName}` }
+  const guard = found.created ? undefined : yield* guarded(place, open)
+  const environment = yield* environmentOver(
+    { name: `container ${state.name}`, open: guard?.open ?? open, lost: loss.lost },
+    (run) => Effect.map(prepare(place, run), (prepared) => factsOf(place, prepared, guard?.limitations ?? []))
   )
-  return fullDiskIsLoss(yield* environment)
+  return fullDiskIsLoss(environment)
+})
+
+/** In a container that stays, what is started is ended by a guard inside when this process is gone without a word. */
+const guarded = Effect.fnUntraced(function* (place: Place, open: OpenProcess) {
+  // Where even an image whose root is read-only lets everybody write.
+  const registry = `/dev/shm/buzz-processes${place.suffix}`
+  const bins = [DEFAULT_LAYOUT.bin, ...homesOf(place).map((home) => `${home}/.buzz/bin`)]
+  if (!(yield* guardContainer(open, { bins, registry })))
+    return { open, limitations: ["What runs in it stays there when this program is killed."] }
+  const openRegistered: OpenProcess = (argv, process) => open(registered(registry, argv), process)
+  return { open: openRegistered, limitations: [] }
 })
 
 /** Every process ends for us when the container does, or is paused: its streams would say nothing for ever. */
@@ -74,6 +90,9 @@ const openIn =
 
 const ROOT: ReadonlySet<string> = new Set(["", "0", "root", "0:0", "root:root", "0:root", "root:0"])
 
+/** The first that can be written. */
+const homesOf = ({ suffix }: Place): ReadonlyArray<string> => [`/tmp/buzz-home${suffix}`, `/dev/shm/buzz-home${suffix}`]
+
 /** Longer means that the container does not work. */
 const PREPARE_LIMIT = Duration.seconds(15)
 
@@ -82,16 +101,16 @@ const PREPARE_LIMIT = Duration.seconds(15)
  * Root may be refused; then the container's user makes what it can.
  */
 const prepare = Effect.fnUntraced(function* (
-  { engine, found, options, state }: Place,
+  place: Place,
   run: (command: string) => Effect.Effect<string, EnvironmentError>
 ) {
+  const { engine, found, options, state } = place
   const user = options.user ?? state.applied.user
-  const suffix = found.created ? "" : `-${yield* randomName}`
   const preparation: Preparation = {
     user: ROOT.has(user) ? "" : user,
     created: found.created,
     workDirectory: workDirectoryOf(state),
-    homes: [`/tmp/buzz-home${suffix}`, `/dev/shm/buzz-home${suffix}`],
+    homes: homesOf(place),
     directories: [DEFAULT_LAYOUT.root, LOGS, TESTS]
   }
   if (preparation.user === "") return parsePrepared(yield* run(prepareScript(preparation)))
@@ -107,7 +126,11 @@ const DEFAULT_WORK_DIRECTORY = "/app"
 const workDirectoryOf = ({ workDirectory }: ContainerState): string =>
   workDirectory === "" ? DEFAULT_WORK_DIRECTORY : workDirectory
 
-const factsOf = ({ engine, found, state }: Place, prepared: Prepared): EnvironmentFacts => {
+const factsOf = (
+  { engine, found, state }: Place,
+  prepared: Prepared,
+  limitations: ReadonlyArray<string>
+): EnvironmentFacts => {
   const { address, flavor, version } = engine.facts
   const container: ContainerFacts = {
     id: state.id,
@@ -130,6 +153,7 @@ const factsOf = ({ engine, found, state }: Place, prepared: Prepared): Environme
     created: found.created,
     limitations: [
       ...found.limitations,
+      ...limitations,
       ...(prepared.home === "" ? ["No directory can be written that could be the agents' home."] : []),
       ...[workDirectory, LOGS, TESTS].filter((path) => !isThere(path)).map((path) => `${path} could not be made.`)
     ],

@@ -24,6 +24,8 @@ const listing = Effect.fnUntraced(function* (directory: string) {
     .split("\n")
 })
 
+const digest = (directory: string) => Effect.map(readBuildContext(directory), (context) => context.digest)
+
 const FILES = { Dockerfile: "FROM scratch\n", "app/run.sh": "#!/bin/sh\n", "empty/": "" }
 
 layer(NodeServices.layer)("readBuildContext", (it) => {
@@ -49,7 +51,6 @@ layer(NodeServices.layer)("readBuildContext", (it) => {
       const first = yield* directoryOf(FILES)
       const second = yield* directoryOf(FILES)
       yield* fs.utimes(`${second}/Dockerfile`, new Date(0), new Date(0))
-      const digest = (directory: string) => Effect.map(readBuildContext(directory), (context) => context.digest)
       const before = yield* digest(first)
       assert.strictEqual(yield* digest(second), before)
       yield* fs.chmod(`${second}/app/run.sh`, 0o755)

@@ -40,8 +40,10 @@ const evidence = ({ exec }: EnvironmentService["Service"], { detail, path }: Tra
     { cwd: "/" }
   ).pipe(
     Effect.map(({ stdout }) => /^\S+\s+(\d+)\s+(\d+)\s+(\d+)\s+\S+\s+(\S.*)$/.exec(stdout.trim())),
-    Effect.map((row) => (row === null ? "" : `; ${row[4]} has ${row[1]} KiB, ${row[2]} used, ${row[3]} free`)),
+    Effect.map((row) =>
+      row === null ? "" : `; ${row[4]} has ${row[1]} KiB, of which ${row[3]} are free without what did not fit`
+    ),
     // What is full may be what a command needs.
     Effect.orElseSucceed(() => ""),
-    Effect.map((numbers) => `its file system is full: ${detail.split("\n")[0]}${numbers}`)
+    Effect.map((numbers) => `no space is left in it: ${detail.split("\n")[0]}${numbers}`)
   )

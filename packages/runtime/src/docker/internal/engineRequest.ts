@@ -1,0 +1,53 @@
+/**
+ * One request of an engine, and what its refusals mean.
+ */
+import { Effect } from "effect"
+import { type EngineError, EngineRefused, EngineUnreachable } from "../EngineError.ts"
+
+/** One request, abandoned when it is interrupted. */
+export type Ask = <A>(action: string, request: (signal: AbortSignal) => Promise<A>) => Effect.Effect<A, EngineError>
+
+/** `address` names the engine in errors; `onRequest` is told of each request. */
+export const makeAsk =
+  (address: string, onRequest: () => void): Ask =>
+  (action, request) =>
+    Effect.tryPromise({
+      try: (signal) => {
+        onRequest()
+        return request(signal)
+      },
+      catch: (cause) => toEngineError(action, address, cause)
+    })
+
+/** dockerode rejects with the answer's status and body, or with what became of the connection. */
+export const toEngineError = (action: string, address: string, cause: unknown): EngineError => {
+  const { statusCode, json, message } = cause as {
+    readonly statusCode?: number
+    readonly json?: { readonly message?: string }
+    readonly message?: string
+  }
+  const detail = (typeof json === "object" ? json?.message : undefined) ?? message ?? String(cause)
+  return statusCode === undefined
+    ? new EngineUnreachable({ address, detail, cause })
+    : new EngineRefused({ action, status: statusCode, detail: detail.trim() })
+}
+
+const isMissing = (error: EngineError): boolean => error._tag === "EngineRefused" && error.status === 404
+
+/** Somebody else removes it at this moment. */
+const isGoing = (error: EngineError): boolean =>
+  error._tag === "EngineRefused" && error.status === 409 && /already in progress/.test(error.detail)
+
+/** "No such object" as an answer. */
+export const orMissing = <A>(effect: Effect.Effect<A, EngineError>): Effect.Effect<A | undefined, EngineError> =>
+  Effect.catchIf(effect, isMissing, () => Effect.as(Effect.void, undefined))
+
+/** What is gone already, or goes at this moment, counts as done. */
+export const orGone = (effect: Effect.Effect<unknown, EngineError>): Effect.Effect<void, EngineError> =>
+  Effect.asVoid(
+    Effect.catchIf(
+      effect,
+      (error) => isMissing(error) || isGoing(error),
+      () => Effect.void
+    )
+  )
