@@ -27,6 +27,8 @@ export interface SweepOptions {
   readonly all?: boolean
   /** Pids left alone, such as the forwarder's while somebody still needs it. */
   readonly spare?: ReadonlyArray<number>
+  /** Told of each call that did not work; the report is true all the same. Default: the log. */
+  readonly warn?: (trouble: string) => Effect.Effect<void>
 }
 
 /** A process that was left alone. */
@@ -45,8 +47,6 @@ export interface SweepReport {
   readonly survivors: ReadonlyArray<SweptProcess>
   /** Left alone on purpose: running, and neither launched nor from `bin`. */
   readonly spared: ReadonlyArray<SparedProcess>
-  /** What did not work on the way, one sentence each; the report is true all the same. */
-  readonly troubles: ReadonlyArray<string>
 }
 
 /** How long TERM may take. */
@@ -73,7 +73,7 @@ export const sweep = Effect.fn("Sweep.sweep")(function* (
   options: SweepOptions
 ): Effect.fn.Return<SweepReport, EnvironmentError, EnvironmentService> {
   const rule: SweepPlanOptions = { roots: options.roots, all: options.all ?? false, spare: options.spare ?? [] }
-  const calls = yield* SweepCalls.make(options.bin)
+  const calls = yield* SweepCalls.make(options.bin, options.warn ?? Effect.logWarning)
   const before = yield* calls.look
   const known = [...targets(before, rule)]
   yield* calls.signal("TERM", known, TERM_LIMIT)
@@ -101,8 +101,7 @@ export const sweep = Effect.fn("Sweep.sweep")(function* (
     terminated: after === undefined ? [] : gone(before?.processes ?? [], known, after).map(describe),
     killed: gone(seenAfter, known, last).map(describe),
     survivors: end.map(describe),
-    spared: describeSpared(spared, yield* calls.ports(spared)),
-    troubles: yield* calls.troubles
+    spared: describeSpared(spared, yield* calls.ports(spared))
   }
 })
 

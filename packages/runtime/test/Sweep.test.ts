@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { CommandNotRun, EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/EnvironmentError"
 import { sweep } from "@buzz-orchestra/runtime/Sweep"
 import { type Answer, exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
 const BIN = "/opt/buzz/bin"
@@ -68,8 +68,7 @@ describe("sweep", () => {
         terminated: [{ pid: 10, command: "/usr/bin/a --x" }],
         killed: [{ pid: 11, command: "/usr/bin/b" }],
         survivors: [],
-        spared: [{ pid: 20, command: "/usr/bin/service", ports: [] }],
-        troubles: []
+        spared: [{ pid: 20, command: "/usr/bin/service", ports: [] }]
       })
       assert.deepStrictEqual(yield* signals, ["TERM", "KILL"])
       const sent = yield* RecordingEnvironment.use(({ commands }) => commands)
@@ -99,7 +98,7 @@ describe("sweep", () => {
   it.effect("sends nothing where there is nothing to end", () =>
     Effect.gen(function* () {
       const report = yield* sweep({ roots: [root(10)], bin: BIN })
-      assert.deepStrictEqual(report, { terminated: [], killed: [], survivors: [], spared: [], troubles: [] })
+      assert.deepStrictEqual(report, { terminated: [], killed: [], survivors: [], spared: [] })
       assert.deepStrictEqual(yield* signals, [])
     }).pipe(over(simulate([init])))
   )
@@ -113,22 +112,28 @@ describe("sweep", () => {
     reason: new CommandNotRun({ environment: "double", action: "run a command", detail: "no shell" })
   })
 
+  const told = Effect.gen(function* () {
+    const said = yield* Ref.make<ReadonlyArray<string>>([])
+    const warn = (trouble: string) => Ref.update(said, (all) => [...all, trouble])
+    return { report: yield* sweep({ roots: [root(10)], bin: BIN, warn }), troubles: yield* Ref.get(said) }
+  })
+
   it.effect("comes to KILL although TERM could not be sent, and says so", () =>
     Effect.gen(function* () {
-      const report = yield* sweep({ roots: [root(10)], bin: BIN })
+      const { report, troubles } = yield* told
       assert.deepStrictEqual(report.killed, [{ pid: 10, command: "/usr/bin/a" }])
-      assert.deepStrictEqual(report.troubles, [refused.reason.message])
+      assert.deepStrictEqual(troubles, [refused.reason.message])
       assert.deepStrictEqual(yield* signals, ["TERM", "KILL"])
     }).pipe(over(failing((command) => command.includes("kill -TERM"), refused)))
   )
 
   it.effect("waits for no call that hangs", () =>
     Effect.gen(function* () {
-      const sweeping = yield* Effect.forkChild(sweep({ roots: [root(10)], bin: BIN }))
+      const sweeping = yield* Effect.forkChild(told)
       yield* TestClock.adjust("10 seconds")
-      const report = yield* Fiber.join(sweeping)
+      const { report, troubles } = yield* Fiber.join(sweeping)
       assert.deepStrictEqual(report.killed, [{ pid: 10, command: "/usr/bin/a" }])
-      assert.match(report.troubles.join(), /could not send TERM: no answer within 10s/)
+      assert.match(troubles.join(), /could not send TERM: no answer within 10s/)
     }).pipe(over(failing((command) => command.includes("kill -TERM"), Effect.never)))
   )
 

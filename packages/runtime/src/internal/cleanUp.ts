@@ -82,9 +82,9 @@ const sweep = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp, st
   const { supervision } = stage
   if (supervision !== undefined) yield* supervision.expectEnds
   const all = trial.options.sweep === "all"
-  const swept = yield* record.step("sweep", SWEEP_DEADLINE, sweepStack({ stack, supervision, all }))
+  const warn = (trouble: string) => record.warn(`sweep: ${trouble}`)
+  const swept = yield* record.step("sweep", SWEEP_DEADLINE, sweepStack({ stack, supervision, all, warn }))
   if (Option.isNone(swept)) return
-  yield* Effect.forEach(swept.value.troubles, (trouble) => record.warn(`sweep: ${trouble}`), { discard: true })
   const shown = <P extends { readonly command: string }>(process: P): P => ({
     ...process,
     command: Redaction.apply(redactor, process.command)

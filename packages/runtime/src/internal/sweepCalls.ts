@@ -30,8 +30,6 @@ export interface SweepCalls {
   readonly ports: (
     processes: ReadonlyArray<ProcessIdentity>
   ) => Effect.Effect<ReadonlyMap<number, ReadonlyArray<number>>>
-  /** What did not work so far. */
-  readonly troubles: Effect.Effect<ReadonlyArray<string>>
   /** Fails with what did not work last; to be asked only when something did not. */
   readonly lastError: Effect.Effect<never, EnvironmentError>
 }
@@ -42,9 +40,13 @@ const ANSWER_LIMIT = Duration.seconds(8)
 /** Every process's arguments, of which one alone may be large. */
 const SNAPSHOT_BYTES = 64 * 1024 * 1024
 
-export const make = Effect.fnUntraced(function* (bin: string): Effect.fn.Return<SweepCalls, never, EnvironmentService> {
+/** The calls into the environment of the context. `warn` is told of each that did not work. */
+export const make = Effect.fnUntraced(function* (
+  bin: string,
+  warn: (trouble: string) => Effect.Effect<void>
+): Effect.fn.Return<SweepCalls, never, EnvironmentService> {
   const { exec, facts } = yield* EnvironmentService
-  const failures = yield* Ref.make<ReadonlyArray<EnvironmentError>>([])
+  const last = yield* Ref.make(Option.none<EnvironmentError>())
 
   const attempt = Effect.fnUntraced(function* (action: string, command: string, limit: Duration.Duration) {
     const within = Duration.sum(limit, ANSWER_LIMIT)
@@ -54,7 +56,8 @@ export const make = Effect.fnUntraced(function* (bin: string): Effect.fn.Return<
     const failure = Option.getOrElse(Cause.findErrorOption(result.cause), () =>
       notRun(facts.name, action, sentence(result.cause))
     )
-    yield* Ref.update(failures, (all) => [...all, failure])
+    yield* Ref.set(last, Option.some(failure))
+    yield* warn(failure.reason.message)
     return undefined
   })
 
@@ -74,11 +77,13 @@ export const make = Effect.fnUntraced(function* (bin: string): Effect.fn.Return<
         : Effect.map(attempt("list ports", portsScript(processes.map(({ pid }) => pid)), Duration.zero), (stdout) =>
             parsePorts(stdout ?? "")
           ),
-    troubles: Effect.map(Ref.get(failures), (all) => all.map(({ reason }) => reason.message)),
-    lastError: Effect.flatMap(Ref.get(failures), (all) => {
-      const last = all.at(-1)
-      return last === undefined ? Effect.die(new Error("a sweep failed although nothing did")) : Effect.fail(last)
-    })
+    lastError: Effect.flatMap(
+      Ref.get(last),
+      Option.match({
+        onNone: () => Effect.die(new Error("a sweep failed although nothing did")),
+        onSome: Effect.fail
+      })
+    )
   }
 })
 
