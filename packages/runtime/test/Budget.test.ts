@@ -1,5 +1,6 @@
 import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
 import { costUsd, exceeded } from "@buzz-orchestra/runtime/Budget"
+import { type CompletionInput, decide } from "@buzz-orchestra/runtime/Completion"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import type { UsageTotals } from "@buzz-orchestra/runtime/Usage"
 import { assert, describe, it } from "@effect/vitest"
@@ -54,6 +55,29 @@ describe("a budget", () => {
     const price = { input_per_million_usd: 5, cached_input_per_million_usd: 0.5, output_per_million_usd: 25 }
     assert.closeTo(costUsd({ ...price, cache_read_rate: 0 }, used(1_000_000, 100_000, 800_000)), 3.9, 1e-9)
     assert.closeTo(costUsd({ ...price, cache_read_rate: 0.75 }, used(1_000_000, 100_000)), 4.125, 1e-9)
+  })
+})
+
+describe("a decision over a budget that is used up", () => {
+  const input: CompletionInput = {
+    roster: { agentIds: ["lead-1"], orchestratorId: "lead-1", solo: true },
+    states: new Map(),
+    done: undefined,
+    undelivered: [],
+    lastMessageMillis: 0,
+    channelReadMillis: 500,
+    overBudget: { detail: "lead-1 used 2 of 1 US dollars", sinceMillis: 1000 },
+    nowMillis: 2000,
+    deadlineMillis: 60_000
+  }
+
+  it("waits for a reading of the channel that was begun after it, because the log may be ahead of a DONE:", () => {
+    assert.deepInclude(decide(input), { _tag: "Waiting", readChannel: true })
+    assert.deepInclude(decide({ ...input, channelReadMillis: undefined }), { _tag: "Waiting", readChannel: true })
+  })
+
+  it("is over budget after that", () => {
+    assert.deepInclude(decide({ ...input, channelReadMillis: 1000 }), { _tag: "Ended", outcome: "over-budget" })
   })
 })
 
