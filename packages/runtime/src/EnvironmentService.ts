@@ -84,6 +84,12 @@ export class EnvironmentService extends Context.Service<
     uploadDirectory(source: string, target: string): Effect.Effect<void, EnvironmentError>
     /** Copies a file out to the host path `target`. */
     download(source: string, target: string): Effect.Effect<void, EnvironmentError>
+    /**
+     * Makes `target`, a `host:port` of this machine's network, reachable at `listen`, a `host:port` of the environment's loopback.
+     * Returns once it listens; the scope ends it. Absent where the environment has this machine's network or another one that
+     * cannot be entered from here.
+     */
+    readonly bridge?: (listen: string, target: string) => Effect.Effect<void, EnvironmentError, Scope.Scope>
     /** Copies a folder out; files that cannot be read are returned, the rest is copied. */
     downloadDirectory(source: string, target: string): Effect.Effect<ReadonlyArray<string>, EnvironmentError>
   }

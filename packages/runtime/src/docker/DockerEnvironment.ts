@@ -5,7 +5,7 @@
  */
 import { Duration, Effect, Exit, FileSystem, Layer, Path, Scope } from "effect"
 import type { OpenProcess } from "../ByteDuplex.ts"
-import type { EnvironmentError } from "../EnvironmentError.ts"
+import { CommandNotRun, EnvironmentError } from "../EnvironmentError.ts"
 import { type EnvironmentFacts, EnvironmentService } from "../EnvironmentService.ts"
 import { environmentOver } from "../internal/environmentOver.ts"
 import { DEFAULT_LAYOUT } from "../Layout.ts"
@@ -20,6 +20,7 @@ import { guardContainer } from "./internal/guardContainer.ts"
 import { registered } from "./internal/guardScript.ts"
 import { notCreated } from "./internal/notCreated.ts"
 import { parsePrepared, type Preparation, type Prepared, prepareScript } from "./internal/prepareContainer.ts"
+import { canBridge, openBridge, parseAddress } from "./NetworkBridge.ts"
 import { randomName } from "./internal/randomName.ts"
 import { runOnce } from "./internal/runOnce.ts"
 
@@ -37,6 +38,12 @@ interface Place {
   /** Tells what is made in a container that stays from what others made there. */
   readonly suffix: string
 }
+
+const noAddress = (environment: string, address: string) =>
+  new EnvironmentError({
+    operation: "EnvironmentService.bridge",
+    reason: new CommandNotRun({ environment, action: `bridge ${address}`, detail: "it is no host:port" })
+  })
 
 const LOGS = "/logs"
 const TESTS = "/tests"
@@ -59,7 +66,19 @@ const make = Effect.fnUntraced(function* (
     { name: `container ${state.name}`, open: guard?.open ?? open, lost: loss.lost },
     (run) => Effect.map(prepare(place, run), (prepared) => factsOf(place, prepared, guard?.limitations ?? []))
   )
-  return fullDiskIsLoss(environment)
+  return fullDiskIsLoss({ ...environment, ...(yield* bridgeOf(place)) })
+})
+
+/** The bridge into the container's network, where this process may enter it. */
+const bridgeOf = Effect.fnUntraced(function* ({ engine, state }: Place) {
+  if (!engine.facts.local || !(yield* canBridge(state.id, state.hostPid))) return {}
+  const name = `container ${state.name}`
+  const bridge = Effect.fn("EnvironmentService.bridge")(function* (from: string, to: string) {
+    const [listen, target] = [parseAddress(from), parseAddress(to)]
+    if (listen === undefined || target === undefined) return yield* noAddress(name, listen === undefined ? from : to)
+    yield* openBridge({ environment: name, pid: state.hostPid, listen, target })
+  })
+  return { bridge }
 })
 
 /** In a container that stays, what is started is ended by a guard inside when this process is gone without a word. */

@@ -2,6 +2,7 @@
  * The engine's answers as the rest of the package speaks of them. Pure.
  */
 import type Docker from "dockerode"
+import { Option, Schema } from "effect"
 import type { ContainerEvent, ContainerState, ImageFacts, NetworkFacts, OwnedObject } from "../ContainerEngine.ts"
 import type { AppliedSettings } from "../ContainerFacts.ts"
 import type { ContainerLimits } from "../ContainerSpec.ts"
@@ -87,8 +88,17 @@ export const toNetworkFacts = (network: Docker.NetworkInspectInfo): NetworkFacts
   name: network.Name,
   driver: network.Driver,
   internal: network.Internal,
-  gateways: (network.IPAM?.Config ?? []).flatMap(({ Gateway }) => (Gateway === undefined ? [] : [Gateway]))
+  gateways: (network.IPAM?.Config ?? []).flatMap(({ Gateway, Subnet }) => {
+    const gateway = Gateway || firstAddress(Subnet ?? "")
+    return gateway === undefined ? [] : [gateway]
+  })
 })
+
+/** Docker does not name the gateway of its default network, which is the first address of the subnet; IPv4 only. */
+const firstAddress = (subnet: string): string | undefined => {
+  const [, begin, last] = /^(\d+\.\d+\.\d+\.)(\d+)\/\d+$/.exec(subnet) ?? []
+  return begin === undefined ? undefined : `${begin}${Number(last) + 1}`
+}
 
 /** One of ours; an object without a name is named by its id. */
 export const toOwned = (
@@ -98,10 +108,16 @@ export const toOwned = (
   labels: Record<string, string> | undefined | null
 ): OwnedObject => ({ kind, id, name: name ?? short(id), labels: labels ?? {} })
 
+const decodeEvent = Schema.decodeOption(
+  Schema.fromJsonString(
+    Schema.Struct({ Action: Schema.optionalKey(Schema.String), status: Schema.optionalKey(Schema.String) })
+  )
+)
+
 /** One line of `GET /events`; `undefined` for an event that nobody here asks about. */
 export const toContainerEvent = (line: string): ContainerEvent | undefined => {
-  const event = JSON.parse(line) as { readonly Action?: string; readonly status?: string }
-  const action = event.Action ?? event.status ?? ""
+  const event = Option.getOrUndefined(decodeEvent(line))
+  const action = event?.Action ?? event?.status ?? ""
   for (const name of Object.keys(EVENT_NAMES) as ReadonlyArray<ContainerEvent>) {
     if ((EVENT_NAMES[name] as ReadonlyArray<string>).includes(action)) return name
   }
