@@ -4,7 +4,7 @@ import { FORWARDER } from "@buzz-orchestra/runtime/StackFiles"
 import { RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber } from "effect"
+import { Clock, Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { openSupervision, supervisionLayer } from "./support/supervision.ts"
 
@@ -26,6 +26,28 @@ const launches = Effect.map(
   RecordingEnvironment.use(({ commands }) => commands),
   (commands) => commands.filter(({ command }) => command.includes(`/bin/${FORWARDER}'`))
 )
+
+/** How far the clock moves at a time: learning how a program ended takes many steps of fibers and no time. */
+const STEP_MILLIS = 50
+
+const wholeSeconds = (millis: number) => Math.floor(millis / 1000)
+
+/** Moves the clock until the fiber has ended; returns the milliseconds between the launches. `fails` says which attempts fail. */
+const pausesUntil = Effect.fnUntraced(function* (
+  starting: Fiber.Fiber<unknown, unknown>,
+  fails: (attempt: number) => boolean
+) {
+  const double = yield* TestStack
+  const launchedAt: Array<number> = []
+  for (let now = 0; starting.pollUnsafe() === undefined; now += STEP_MILLIS) {
+    const { length } = yield* launches
+    if (length > launchedAt.length) launchedAt.push(now)
+    if (fails(length + 1)) yield* double.failNext(FORWARDER, 1, BUSY)
+    yield* TestClock.adjust(STEP_MILLIS)
+  }
+  if ((yield* launches).length > launchedAt.length) launchedAt.push(yield* Clock.currentTimeMillis)
+  return launchedAt.slice(1).map((at, index) => at - (launchedAt[index] ?? 0))
+})
 
 const BUSY = 'Error: Os { code: 98, kind: AddrInUse, message: "Address in use" }'
 
@@ -60,36 +82,22 @@ describe("RelayForwarder", () => {
 
   it.effect("tries again while the port is held, with a longer pause each time", () =>
     Effect.gen(function* () {
-      const double = yield* TestStack
-      yield* double.failNext(FORWARDER, 1, BUSY)
       const starting = yield* Effect.forkScoped(start())
-      yield* TestClock.adjust("1 milli")
-      assert.strictEqual((yield* launches).length, 1)
-      yield* double.failNext(FORWARDER, 1, BUSY)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* launches).length, 2)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* launches).length, 2)
-      yield* TestClock.adjust("1 second")
+      const pauses = yield* pausesUntil(starting, (attempt) => attempt <= 2)
       yield* Fiber.join(starting)
-      assert.strictEqual((yield* launches).length, 3)
+      assert.deepStrictEqual(pauses.map(wholeSeconds), [1, 2])
     }).pipe(Effect.provide(supervisionLayer()))
   )
 
   it.effect("gives up after a bounded number of attempts, and names the address", () =>
     Effect.gen(function* () {
-      const double = yield* TestStack
-      yield* double.failNext(FORWARDER, 1, BUSY)
       const starting = yield* Effect.forkScoped(Effect.flip(start()))
-      for (let attempt = 1; attempt < RelayForwarder.BIND_ATTEMPTS; attempt++) {
-        yield* TestClock.adjust("1 milli")
-        yield* double.failNext(FORWARDER, 1, BUSY)
-        yield* TestClock.adjust(`${attempt} seconds`)
-      }
+      const pauses = yield* pausesUntil(starting, () => true)
       const error = yield* Fiber.join(starting)
       assert.deepInclude(error, { _tag: "ForwarderPortBusy", address: "127.0.0.1:3600", attempts: 6 })
       assert.match(error.message, /could not bind/)
       assert.strictEqual((yield* launches).length, RelayForwarder.BIND_ATTEMPTS)
+      assert.deepStrictEqual(pauses.map(wholeSeconds), [1, 2, 3, 4, 5])
     }).pipe(Effect.provide(supervisionLayer()))
   )
 
