@@ -59,7 +59,7 @@ const runTrial = (options: TrialOptions) =>
       yield* record.publish({
         _tag: "TrialEnded",
         outcome: outcome?.outcome,
-        error: Exit.isSuccess(exit) || Exit.hasInterrupts(exit) ? undefined : summary.error?.message
+        error: summary.error?.message
       })
       const { completion, directory, end } = yield* exit
       const result: TrialResult = { outcome: end, completion, summary, directory }
@@ -182,7 +182,9 @@ const errorOf = (exit: Exit.Exit<unknown, RuntimeLaunchError | ProvisioningError
   if (Exit.isSuccess(exit)) return undefined
   const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
   if (error === undefined)
-    return Exit.hasInterrupts(exit) ? undefined : { phase: "unknown", reason: "Defect", message: sentence(exit.cause) }
+    return Cause.hasInterruptsOnly(exit.cause)
+      ? undefined
+      : { phase: "unknown", reason: "Defect", message: sentence(exit.cause) }
   const { message, reason } = error
   return { phase: error._tag === "RuntimeLaunchError" ? error.phase : "provision", reason: reason._tag, message }
 }
