@@ -82,6 +82,8 @@ export interface Supervision {
   ): Effect.Effect<void, AgentsNotReady | SubscriptionFailed | StackFailure>
   /** Fails as soon as something that was launched has ended by itself. */
   readonly awaitDeath: Effect.Effect<never, StackFailure>
+  /** Fails when the watch is gone: nothing is learnt any more, and who waits for news waits in vain. */
+  readonly lost: Effect.Effect<never, EnvironmentError>
   /** Fails as soon as an agent says that it will not hear the channel. */
   readonly awaitRefusal: Effect.Effect<never, SubscriptionFailed>
   /** What is known now. */

@@ -2,7 +2,7 @@
  * `AgentSupervisor` over any environment. What the watch tells is folded into one `TeamState`; everything that is waited for
  * is a change of it, so nothing here polls.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Queue, Ref, Scope, Stream } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Layer, Option, Queue, Ref, Scope, Stream } from "effect"
 import { classify } from "./AgentSignal.ts"
 import * as AgentState from "./AgentState.ts"
 import {
@@ -15,6 +15,7 @@ import {
 } from "./AgentSupervisor.ts"
 import type { EnvironmentError } from "./EnvironmentError.ts"
 import { EnvironmentService } from "./EnvironmentService.ts"
+import { sentence } from "./internal/bounded.ts"
 import * as Deaths from "./internal/deaths.ts"
 import * as StackWatch from "./internal/stackWatch.ts"
 import * as StartProgram from "./internal/startProgram.ts"
@@ -59,13 +60,24 @@ const openSupervision = Effect.fnUntraced(function* (
     onDeath: (name, pid) => Effect.asVoid(Queue.offer(deaths, [name, pid]))
   })
   const expecting = yield* Ref.make(false)
+  const warn = options.warn ?? Effect.logWarning
+  // Who waits is told by the wait itself; once everything is being ended there may be nobody who waits.
+  yield* watch.lost.pipe(
+    Effect.tapCause((cause) =>
+      Effect.flatMap(Ref.get(expecting), (ending) =>
+        ending && !Cause.hasInterruptsOnly(cause) ? warn(`the watch ended: ${sentence(cause)}`) : Effect.void
+      )
+    ),
+    Effect.ignoreCause,
+    Effect.forkScoped
+  )
   const starter = yield* StartProgram.make({
     logs: layout.logs,
     team,
     watch,
     redact,
     expecting: Ref.get(expecting),
-    warn: options.warn ?? Effect.logWarning
+    warn
   })
   yield* Stream.fromQueue(deaths).pipe(
     Stream.mapEffect(([name, pid]) => starter.conclude(name, pid), { concurrency: "unbounded" }),
@@ -124,6 +136,7 @@ const openSupervision = Effect.fnUntraced(function* (
     start,
     awaitReady,
     awaitDeath,
+    lost: watch.lost,
     awaitRefusal,
     state: team.state,
     changes: team.changes,

@@ -70,7 +70,7 @@ const settle = Effect.fnUntraced(function* (
     if (agents.length === 0) return
     const sentence = `waiting for the usage of ${agents.join(", ")}`
     yield* record.publish({ _tag: "Waiting", sentence, deadlineAt: undefined })
-    if (Option.isSome(yield* Effect.timeoutOption(settled, limit))) return
+    if (Option.isSome(yield* Effect.timeoutOption(Effect.raceFirst(settled, supervision.lost), limit))) return
     const late = owing(yield* supervision.state)
     yield* record.warn(`${late.join(", ")} did not report the usage of a turn within ${Duration.format(limit)}`)
   })
