@@ -1,0 +1,175 @@
+/**
+ * A file system in memory, as much of one as a trial uses, that knows what is open and what was made for a while. Stricter
+ * than a disk: nothing is made in a directory that is not there.
+ */
+import { Effect, FileSystem, Option, PlatformError, type Scope } from "effect"
+
+/** Told before every call that may fail on a disk; what it returns happens first. */
+export type BeforeCall = (
+  call: "write" | "append" | "read",
+  path: string
+) => Effect.Effect<void, PlatformError.PlatformError>
+
+const DIRECTORY = Symbol("directory")
+
+/** The files and who uses them. */
+export class MemoryFiles {
+  private readonly entries = new Map<string, Uint8Array | typeof DIRECTORY>([["/", DIRECTORY]])
+  private readonly open = new Map<number, string>()
+  private readonly before: BeforeCall
+  private count = 0
+
+  constructor(before: BeforeCall) {
+    this.before = before
+  }
+
+  /** Paths of files that are open. */
+  get openFiles(): ReadonlyArray<string> {
+    return [...this.open.values()]
+  }
+
+  /** Every path that begins so. */
+  below(path: string): ReadonlyArray<string> {
+    return [...this.entries.keys()].filter((entry) => entry.startsWith(`${path}/`)).toSorted()
+  }
+
+  text(path: string): string | undefined {
+    const entry = this.entries.get(path)
+    return entry instanceof Uint8Array ? new TextDecoder().decode(entry) : undefined
+  }
+
+  /** Puts a file and its directories there, whatever is planned to go wrong. */
+  put(path: string, text: string): void {
+    this.makeParents(path)
+    this.entries.set(path, new TextEncoder().encode(text))
+  }
+
+  /** The service. What no trial asks of a disk is missing, and asking for it is a defect. */
+  readonly service = (): FileSystem.FileSystem =>
+    FileSystem.make({
+      ...FileSystem.makeNoop({}),
+      makeDirectory: (path) =>
+        this.calling("write", path, () => {
+          this.makeParents(path)
+          this.entries.set(path, DIRECTORY)
+        }),
+      makeTempDirectoryScoped: () => this.makeTemporary,
+      writeFile: (path, data) => this.calling("write", path, () => this.set(path, data.slice())),
+      chmod: (path) => this.calling("write", path, () => void this.need(path)),
+      rename: (from, to) =>
+        this.calling("write", to, () => {
+          this.set(to, this.need(from))
+          this.entries.delete(from)
+        }),
+      readFile: (path) => this.calling("read", path, () => this.need(path).slice()),
+      readDirectory: (path) => Effect.sync(() => this.below(path).map((entry) => entry.slice(path.length + 1))),
+      stat: (path) => this.attempt(path, () => this.info(path)),
+      open: (path, options) => this.openFile(path, options?.flag ?? "r")
+    })
+
+  private readonly makeTemporary: Effect.Effect<string, PlatformError.PlatformError, Scope.Scope> =
+    Effect.acquireRelease(
+      Effect.suspend(() => {
+        const path = `/tmp/temporary-${++this.count}`
+        return this.calling("write", path, () => {
+          this.makeParents(path)
+          this.entries.set(path, DIRECTORY)
+          return path
+        })
+      }),
+      (path) => Effect.sync(() => [path, ...this.below(path)].forEach((entry) => this.entries.delete(entry)))
+    )
+
+  private openFile(path: string, flag: FileSystem.OpenFlag) {
+    const id = ++this.count
+    const opening = this.calling(flag === "r" ? "read" : "write", path, () => {
+      if (flag === "r") this.need(path)
+      else this.set(path, new Uint8Array())
+      this.open.set(id, path)
+    })
+    let position = 0
+    const read = (length: number) => {
+      const bytes = this.need(path).subarray(position, position + length)
+      position += bytes.length
+      return bytes
+    }
+    const append = (bytes: Uint8Array) =>
+      this.calling("append", path, () => this.set(path, concat(this.need(path), bytes)))
+    return Effect.as(
+      Effect.acquireRelease(opening, () => Effect.sync(() => void this.open.delete(id))),
+      {
+        [FileSystem.FileTypeId]: FileSystem.FileTypeId,
+        writeAll: append,
+        read: (buffer: Uint8Array) =>
+          Effect.sync(() => {
+            const bytes = read(buffer.length)
+            buffer.set(bytes)
+            return bytes.length
+          }),
+        readAlloc: (size: number) =>
+          Effect.sync(() => {
+            const bytes = read(size)
+            return bytes.length === 0 ? Option.none() : Option.some(bytes)
+          })
+        // Nobody asks a file for more in a trial; a new need fails loudly.
+      } as unknown as FileSystem.File
+    )
+  }
+
+  private calling<A>(call: "write" | "append" | "read", path: string, act: () => A) {
+    return Effect.andThen(this.before(call, path), this.attempt(path, act))
+  }
+
+  private attempt<A>(path: string, act: () => A): Effect.Effect<A, PlatformError.PlatformError> {
+    return Effect.suspend(() => {
+      try {
+        return Effect.succeed(act())
+      } catch (cause) {
+        return Effect.fail(failure(path, String(cause)))
+      }
+    })
+  }
+
+  private set(path: string, bytes: Uint8Array): void {
+    if (this.entries.get(parentOf(path)) !== DIRECTORY) throw new Error(`no directory ${parentOf(path)}`)
+    this.entries.set(path, bytes)
+  }
+
+  private need(path: string): Uint8Array {
+    const entry = this.entries.get(path)
+    if (entry instanceof Uint8Array) return entry
+    throw new Error("no such file")
+  }
+
+  private info(path: string): FileSystem.File.Info {
+    const entry = this.entries.get(path)
+    if (entry === undefined) throw new Error("no such file")
+    return { type: entry === DIRECTORY ? "Directory" : "File", mode: 0o644 } as FileSystem.File.Info
+  }
+
+  private makeParents(path: string): void {
+    const parent = parentOf(path)
+    if (this.entries.has(parent)) return
+    this.makeParents(parent)
+    this.entries.set(parent, DIRECTORY)
+  }
+}
+
+/** What a disk says. */
+export const failure = (path: string, description: string): PlatformError.PlatformError =>
+  PlatformError.systemError({
+    _tag: "Unknown",
+    module: "FileSystem",
+    method: "call",
+    pathOrDescriptor: path,
+    description
+  })
+
+const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf("/")))
+
+const concat = (a: Uint8Array, b: Uint8Array): Uint8Array => {
+  const both = new Uint8Array(a.length + b.length)
+  both.set(a)
+  both.set(b, a.length)
+  return both
+}
