@@ -69,7 +69,8 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   TaskFileMissing: "A file or folder that the task brings is not there.",
   TrialDirectoryUnwritable: "The trial directory cannot be made or written.",
 
-  BinaryMissing: "A program of the stack is not where the stack directory should have it.",
+  BinaryMissing: "Programs of the stack are not where the stack directory should have them; all are listed.",
+  BinaryNotExecutable: "A required program is in the stack directory and has no right to be executed.",
   CaBundleMissing: "The file with root certificates for the agents cannot be read.",
   LayoutNotWritable: "Neither `/opt/buzz` nor the home directory in the environment can be written.",
   UploadNotThere: "An upload was reported as done and the file is not there, as below a tmpfs mount.",

@@ -19,8 +19,8 @@ const program = Effect.gen(function* () {
   )
   yield* Console.log(`${outcome}: ${text ?? "no greeting"}`)
 }).pipe(
-  Effect.catchReason("RuntimeLaunchError", "BinaryMissing", ({ name, path }) =>
-    Console.error(`${name} is not at ${path}: give a directory with the Buzz programs`)
+  Effect.catchReason("RuntimeLaunchError", "BinaryMissing", ({ missing }) =>
+    Console.error(`no ${missing.map(({ path }) => path).join(", no ")}: give a directory with the Buzz programs`)
   )
 )
 

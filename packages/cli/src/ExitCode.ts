@@ -83,7 +83,8 @@ const LAUNCH_CODES = {
   RelayLost: 55,
   ObservationRefused: 56,
   OutputProbeFailed: 57,
-  EvidenceNotExported: 58
+  EvidenceNotExported: 58,
+  BinaryNotExecutable: 59
 } as const satisfies Record<RuntimeLaunchReason["_tag"], number>
 
 /** The relay and what is provisioned on it. */

@@ -150,10 +150,7 @@ const checkDirectory = Effect.fnUntraced(function* (directory: string) {
 
 const locateStack = Effect.fnUntraced(function* (request: TrialRequest, node: string) {
   if (request.stack === REFERENCE_STACK) {
-    const stack = yield* Effect.flatMap(ReferenceStackFiles.locate(node, request.command), StackFiles.fromDirectory)
-    // It tells Node what the files beside it are, and is no program.
-    const { "package.json": _, ...programs } = stack.programs
-    return { ...stack, programs }
+    return yield* Effect.flatMap(ReferenceStackFiles.locate(node, request.command), StackFiles.fromDirectory)
   }
   const fs = yield* FileSystem.FileSystem
   const exists = yield* Effect.orElseSucceed(fs.exists(request.stack), () => false)

@@ -43,7 +43,8 @@ export const start = Effect.fn("RelayForwarder.start")(function* (
   const { gateway, relayUrl, stack, supervision } = options
   const listen = yield* Effect.fromResult(Result.mapError(authority(relayUrl), (it) => ofRelayUrl(it, "forwarder")))
   const program = `${stack.layout.bin}/${FORWARDER}`
-  if (stack.digests[FORWARDER] === undefined) return yield* new BinaryMissing({ name: FORWARDER, path: program })
+  if (stack.digests[FORWARDER] === undefined)
+    return yield* new BinaryMissing({ missing: [{ name: FORWARDER, path: program }] })
   const startedAt = yield* Clock.currentTimeMillis
   const deadline = startedAt + Duration.toMillis(options.readyWithin)
 

@@ -2,7 +2,7 @@
  * `StackInstaller` over any environment. Needs nothing there but a shell: digests are computed by whatever the image has,
  * and by reading the files back when it has nothing.
  */
-import { Effect, FileSystem, Layer, Path, type PlatformError } from "effect"
+import { Array, Effect, FileSystem, Layer, Path, type PlatformError } from "effect"
 import { EnvironmentError, TransferFailed } from "./EnvironmentError.ts"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { ELF_HEAD_BYTES, elfMachine } from "./internal/elfMachine.ts"
@@ -14,6 +14,7 @@ import {
   ArchitectureMismatch,
   BashMissing,
   BinaryMissing,
+  BinaryNotExecutable,
   CaBundleMissing,
   DigestDiffers,
   inPhase,
@@ -52,6 +53,7 @@ const installFiles = Effect.fnUntraced(function* (files: StackFiles) {
   const environment = yield* EnvironmentService
   const programs = programsOf(files)
   yield* requirePresent(programs)
+  yield* requireExecutable(programs, files)
   yield* Effect.forEach(programs, requireArchitecture, { discard: true })
   const caBundle = yield* readCaBundle(files.caBundle)
   const expected = yield* digestsOnHost(programs)
@@ -84,12 +86,16 @@ const requirePresent = Effect.fnUntraced(function* (programs: ReadonlyArray<Prog
       Effect.orElseSucceed(() => true)
     )
   )
-  if (missing.length === 0) return
   // All at once, so that nobody mends them one run at a time.
-  return yield* new BinaryMissing({
-    name: missing.map(({ name }) => name).join(", "),
-    path: missing.map(({ path }) => path).join(", ")
-  })
+  if (Array.isReadonlyArrayNonEmpty(missing)) return yield* new BinaryMissing({ missing })
+})
+
+const requireExecutable = Effect.fnUntraced(function* (
+  programs: ReadonlyArray<Program>,
+  { notExecutable }: StackFiles
+) {
+  const refused = programs.filter(({ name }) => notExecutable?.includes(name) === true)
+  if (Array.isReadonlyArrayNonEmpty(refused)) return yield* new BinaryNotExecutable({ programs: refused })
 })
 
 const requireArchitecture = Effect.fnUntraced(function* ({ name, path }: Program) {
@@ -116,7 +122,7 @@ const requireArchitecture = Effect.fnUntraced(function* ({ name, path }: Program
 const unreadable =
   ({ name, path }: Program) =>
   <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>): Effect.Effect<A, BinaryMissing, R> =>
-    Effect.mapError(effect, ({ message }) => new BinaryMissing({ name, path, detail: message }))
+    Effect.mapError(effect, ({ message }) => new BinaryMissing({ missing: [{ name, path, detail: message }] }))
 
 const readCaBundle = Effect.fnUntraced(function* (path: string | undefined) {
   if (path === undefined) return new TextEncoder().encode(rootCertificatesPem())

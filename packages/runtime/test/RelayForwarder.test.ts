@@ -76,7 +76,10 @@ describe("RelayForwarder", () => {
   it.effect("needs the program to be installed", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(start({ stack: { ...stack, digests: {} } }))
-      assert.deepInclude(error, { _tag: "BinaryMissing", name: FORWARDER })
+      assert.deepInclude(error, {
+        _tag: "BinaryMissing",
+        missing: [{ name: FORWARDER, path: `${DEFAULT_LAYOUT.bin}/${FORWARDER}` }]
+      })
     }).pipe(Effect.provide(supervisionLayer()))
   )
 

@@ -26,7 +26,7 @@ const GROUPS: Readonly<
 const tagsOf = (group: { readonly members: ReadonlyArray<{ readonly identifier: string }> }) =>
   group.members.map((member) => member.identifier)
 
-const missing = new Errors.BinaryMissing({ name: "buzz-acp", path: "/stack/buzz-acp" })
+const missing = new Errors.BinaryMissing({ missing: [{ name: "buzz-acp", path: "/stack/buzz-acp" }] })
 const notRun = new CommandNotRun({ environment: "sandbox", action: "run the shell", detail: "gone" })
 const environmentError = new EnvironmentError({ operation: "EnvironmentService.exec", reason: notRun })
 
@@ -69,7 +69,7 @@ describe("RuntimeLaunchError", () => {
     Effect.gen(function* () {
       const caught = install("missing").pipe(
         Effect.catchReason("RuntimeLaunchError", "BinaryMissing", (reason, error) =>
-          Effect.succeed(`${error.phase} ${reason.path}`)
+          Effect.succeed(`${error.phase} ${reason.missing[0].path}`)
         )
       )
       assert.strictEqual(yield* caught, "install /stack/buzz-acp")
@@ -137,7 +137,25 @@ describe("RuntimeLaunchError, in words", () => {
       /forwarder cannot use.*http:\/\/relay.*ws:\/\//
     ],
     [new Errors.TaskTooLong({ size: 70_000, limit: 65_536 }), /70000 bytes.*65536/],
-    [missing, /binary not found: buzz-acp is not at \/stack\/buzz-acp/],
+    [missing, /binary not found: buzz-acp is not at \/stack\/buzz-acp; check/],
+    [
+      new Errors.BinaryMissing({
+        missing: [
+          { name: "a", path: "/s/a" },
+          { name: "b", path: "/s/b", detail: "denied" }
+        ]
+      }),
+      /a is not at \/s\/a, b is not at \/s\/b \(denied\); check/
+    ],
+    [
+      new Errors.BinaryNotExecutable({
+        programs: [
+          { name: "a", path: "/s/a" },
+          { name: "b", path: "/s/b" }
+        ]
+      }),
+      /not executable: a, b .*chmod \+x \/s\/a \/s\/b$/
+    ],
     [new Errors.CaBundleMissing({ path: "/ca.pem", detail: "no such file" }), /CA bundle not found: \/ca.pem/],
     [
       new Errors.LayoutNotWritable({ environment: "box", roots: ["/opt/buzz", "/x"], detail: "denied" }),

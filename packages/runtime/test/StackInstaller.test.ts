@@ -25,16 +25,18 @@ const layer = (environment?: RecordingOptions) =>
     Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer))
   )
 
-/** A stack directory with these files. The scope removes it. */
-const stackOf = Effect.fnUntraced(function* (files: Readonly<Record<string, string | Uint8Array>>) {
+/** A stack directory with these files, executable but for `plain`. The scope removes it. */
+const stackOf = Effect.fnUntraced(function* (
+  files: Readonly<Record<string, string | Uint8Array>>,
+  plain: ReadonlyArray<string> = []
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const directory = yield* fs.makeTempDirectoryScoped()
-  yield* Effect.forEach(Object.entries(files), ([name, content]) =>
-    typeof content === "string"
-      ? fs.writeFileString(path.join(directory, name), content)
-      : fs.writeFile(path.join(directory, name), content)
-  )
+  yield* Effect.forEach(Object.entries(files), ([name, content]) => {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
+    return fs.writeFile(path.join(directory, name), bytes, { mode: plain.includes(name) ? 0o644 : 0o755 })
+  })
   return yield* fromDirectory(directory)
 })
 
@@ -84,7 +86,14 @@ describe("StackInstaller", () => {
   it.effect("names every missing program before anything is uploaded", () =>
     Effect.gen(function* () {
       const reason = yield* refusal(yield* stackOf({ "buzz-agent": "#!agent" }))
-      assert.strictEqual(reason._tag, "BinaryMissing")
+      if (reason._tag !== "BinaryMissing") return assert.fail(reason._tag)
+      assert.deepStrictEqual(
+        reason.missing.map(({ name, path }) => [name, path.endsWith(`/${name}`)]),
+        [
+          ["buzz-acp", true],
+          ["buzz-dev-mcp", true]
+        ]
+      )
       assert.match(reason.message, /binary not found/)
       assert.match(reason.message, /buzz-acp.*buzz-dev-mcp/)
       assert.deepStrictEqual(yield* RecordingEnvironment.use(({ journal }) => journal), [])
@@ -96,6 +105,23 @@ describe("StackInstaller", () => {
       const reason = yield* refusal(yield* fromDirectory("/no/such/stack"))
       assert.strictEqual(reason._tag, "BinaryMissing")
       assert.match(reason.message, /\/no\/such\/stack\/buzz-acp/)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("names every required program that may not be executed, and takes nothing else for a program", () =>
+    Effect.gen(function* () {
+      const others = { [FORWARDER]: "#!forwarder", "package.json": "{}", "README.md": "text", extra: "#!extra" }
+      const plain = ["buzz-agent", FORWARDER, "package.json", "README.md"]
+      const files = yield* stackOf({ ...STACK, ...others }, plain)
+      assert.deepStrictEqual(Object.keys(files.programs).toSorted(), [...Object.keys(STACK), "extra"].toSorted())
+      const reason = yield* refusal(files)
+      if (reason._tag !== "BinaryNotExecutable") return assert.fail(reason._tag)
+      assert.deepStrictEqual(
+        reason.programs.map(({ name }) => name),
+        ["buzz-agent", FORWARDER]
+      )
+      assert.match(reason.message, /chmod \+x \/.*\/buzz-agent \/.*\/relay-forwarder$/)
+      assert.deepStrictEqual(yield* uploads, [])
     }).pipe(Effect.provide(layer()))
   )
 

@@ -65,6 +65,7 @@ export const launchRenderings: Renderings<RuntimeLaunchReason> = {
   TaskFileMissing: sentence("correct the part of --upload FILE:PATH before the colon"),
   TrialDirectoryUnwritable: sentence("give another directory with --out DIR"),
   BinaryMissing: sentence(CHECK_STACK),
+  BinaryNotExecutable: sentence("a program of a stack directory is a file that may be executed"),
   CaBundleMissing: sentence("the root certificates are one PEM file; without one, Node's own are used"),
   LayoutNotWritable: sentence("the stack goes to /opt/buzz, or to another root that can be written"),
   UploadNotThere: sentence(AGAIN),

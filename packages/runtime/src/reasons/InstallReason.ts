@@ -4,16 +4,30 @@
 import { Schema } from "effect"
 import { EnvironmentReason } from "../EnvironmentError.ts"
 
-/** A program of the stack is not on this machine, or not to be read. */
+/** Programs of the stack are not where they should be, or not to be read. */
 export class BinaryMissing extends Schema.TaggedError<BinaryMissing>()("BinaryMissing", {
-  name: Schema.String,
-  path: Schema.String,
-  /** What the platform says of a file that is there and cannot be read. */
-  detail: Schema.optionalKey(Schema.String)
+  /** All of them at once. `detail` is what the platform says of a file that is there and cannot be read. */
+  missing: Schema.NonEmptyArray(
+    Schema.Struct({ name: Schema.String, path: Schema.String, detail: Schema.optionalKey(Schema.String) })
+  )
 }) {
   override get message(): string {
-    const detail = this.detail === undefined ? "" : ` (${this.detail})`
-    return `binary not found: ${this.name} is not at ${this.path}${detail}; check the stack directory`
+    const programs = this.missing.map(
+      ({ detail, name, path }) => `${name} is not at ${path}${detail === undefined ? "" : ` (${detail})`}`
+    )
+    return `binary not found: ${programs.join(", ")}; check the stack directory`
+  }
+}
+
+/** Programs of a stack directory are there and may not be executed, as after a download that keeps no modes. */
+export class BinaryNotExecutable extends Schema.TaggedError<BinaryNotExecutable>()("BinaryNotExecutable", {
+  /** All of them at once. */
+  programs: Schema.NonEmptyArray(Schema.Struct({ name: Schema.String, path: Schema.String }))
+}) {
+  override get message(): string {
+    const paths = this.programs.map(({ path }) => path).join(" ")
+    const are = this.programs.length === 1 ? "is" : "are"
+    return `not executable: ${this.programs.map(({ name }) => name).join(", ")} ${are} no program yet; run chmod +x ${paths}`
   }
 }
 
@@ -102,6 +116,7 @@ export class ArchitectureMismatch extends Schema.TaggedError<ArchitectureMismatc
 /** Everything that installing the stack can meet. */
 export const InstallReason = Schema.Union([
   BinaryMissing,
+  BinaryNotExecutable,
   CaBundleMissing,
   LayoutNotWritable,
   UploadNotThere,
