@@ -2,7 +2,7 @@
  * Where the built programs of the reference stack are. Nothing of that package is imported: in a checkout its build script
  * runs as a process and prints the directory, an installed package ships the programs.
  */
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Path, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { CommandError, ReferenceStackUnavailable } from "./CommandError.ts"
 
@@ -38,19 +38,29 @@ export const locate = Effect.fn("ReferenceStackFiles.locate")(
   (effect, _node, command) => Effect.mapError(effect, (reason) => new CommandError({ command, reason }))
 )
 
-/** The script prints the directory on stdout and what went wrong on stderr. */
-const build = Effect.fnUntraced(function* (node: string, script: string) {
-  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const printed = yield* spawner
-    .string(ChildProcess.make(node, [script], { stdin: "ignore" }), { includeStderr: true })
-    .pipe(Effect.mapError((cause) => new ReferenceStackUnavailable({ detail: cause.message })))
-  const directory = printed.trimEnd().split("\n").at(-1) ?? ""
-  return directory.startsWith("/") ? directory : yield* new ReferenceStackUnavailable({ detail: words(printed) })
-})
+/** The script prints the directory on stdout and what went wrong on stderr; only its exit code says whether it did. */
+const build = Effect.fnUntraced(
+  function* (node: string, script: string) {
+    const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+    const child = yield* spawner.spawn(ChildProcess.make(node, [script], { stdin: "ignore" }))
+    const { code, said, printed } = yield* Effect.all(
+      { code: child.exitCode, printed: text(child.stdout), said: text(child.stderr) },
+      { concurrency: "unbounded" }
+    )
+    const directory = printed.trimEnd().split("\n").at(-1) ?? ""
+    if (code === 0 && directory.startsWith("/")) return directory
+    const end = code === 0 ? "the build script printed no directory" : `the build script ended with code ${code}`
+    return yield* new ReferenceStackUnavailable({ detail: [end, words(said)].filter(Boolean).join("\n") })
+  },
+  Effect.scoped,
+  Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new ReferenceStackUnavailable({ detail: message })))
+)
 
-/** What a script printed, without the frames of a stack trace and what stands below them. */
-const words = (printed: string): string => {
-  const lines = printed.split("\n")
+const text = <E>(bytes: Stream.Stream<Uint8Array, E>) => Stream.mkString(Stream.decodeText(bytes))
+
+/** What a script said, without the frames of a stack trace and what stands below them. */
+const words = (said: string): string => {
+  const lines = said.split("\n")
   const frames = lines.findIndex((line) => /^\s+at /.test(line))
   return (frames === -1 ? lines : lines.slice(0, frames)).join("\n").trim()
 }

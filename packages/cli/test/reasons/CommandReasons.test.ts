@@ -8,6 +8,7 @@ import { CommandError, type UsageInvalid } from "../../src/CommandError.ts"
 import { demo } from "../../src/commands/Demo.ts"
 import * as LocalRelay from "../../src/LocalRelay.ts"
 import { services } from "../../src/Main.ts"
+import * as ReferenceStackFiles from "../../src/ReferenceStackFiles.ts"
 import { Stopping, StoppingRef } from "../../src/Stopping.ts"
 import * as TrialInputs from "../../src/TrialInputs.ts"
 import * as TestOutput from "../TestOutput.ts"
@@ -19,6 +20,10 @@ const layersWith = (variables: Readonly<Record<string, string>>) =>
 const stopping = Layer.sync(StoppingRef, () => new Stopping())
 
 const KEYS = { SCRIPTED_API_KEY: "scripted-key" }
+
+/** A program that stands in for the Node that builds the reference stack. */
+const fixture = (name: string) =>
+  Path.Path.use((path) => Effect.orDie(path.fromFileUrl(new URL(`../fixtures/bin/${name}`, import.meta.url))))
 
 /** Why a request for the example's team is refused, but for what a test changes of it. */
 const refusal = Effect.fnUntraced(function* (fields: Partial<TrialRequest>, node = process.execPath) {
@@ -121,8 +126,19 @@ describe("a request", () => {
     Effect.gen(function* () {
       const absent = yield* refusal({ stack: "reference" }, "/no/such/node")
       assert.strictEqual(absent._tag, "ReferenceStackUnavailable")
-      const failing = yield* refusal({ stack: "reference" }, "/bin/false")
-      assert.strictEqual(failing._tag, "ReferenceStackUnavailable")
+      const failing = yield* refusal({ stack: "reference" }, yield* fixture("failing-node"))
+      assert.deepInclude(failing, {
+        _tag: "ReferenceStackUnavailable",
+        detail: "the build script ended with code 3\nENOSPC: no space left on device"
+      })
+      const silent = yield* refusal({ stack: "reference" }, "/bin/true")
+      assert.deepInclude(silent, { detail: "the build script printed no directory" })
+    }).pipe(Effect.provide(layersWith(KEYS)))
+  )
+
+  it.effect("takes the reference stack's directory from what its build script prints last, whatever it warns of", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* ReferenceStackFiles.locate(yield* fixture("warning-node"), "run"), "/a/stack")
     }).pipe(Effect.provide(layersWith(KEYS)))
   )
 })
