@@ -4,8 +4,8 @@
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
 import type { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
-import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
+import { nodeBeside } from "@buzz-orchestra/runtime/SandboxPlan"
 import * as TrialServices from "@buzz-orchestra/runtime/TrialServices"
 import { Layer } from "effect"
 import * as Platform from "./Platform.ts"
@@ -21,11 +21,10 @@ export const layerTrialIn = <E, R>(environment: Layer.Layer<EnvironmentService, 
   TrialServices.layer.pipe(Layer.provideMerge(environment))
 
 /** The programs of the reference stack are scripts: this process's own Node is put beside them. */
-const NODE = { source: process.execPath, target: `${DEFAULT_LAYOUT.bin}/node`, readOnly: true }
+const mounts = [nodeBeside(process.execPath)]
 
 /** In a sandbox in memory, gone with the layer. */
-export const layerTrial = layerTrialIn(LocalEnvironment.layer({ mounts: [NODE] }))
+export const layerTrial = layerTrialIn(LocalEnvironment.layer({ mounts }))
 
 /** In a sandbox whose work directory, logs and tests are folders of `directory`, and stay. */
-export const layerTrialKept = (directory: string) =>
-  layerTrialIn(LocalEnvironment.layer({ mounts: [NODE], keep: directory }))
+export const layerTrialKept = (directory: string) => layerTrialIn(LocalEnvironment.layer({ mounts, keep: directory }))

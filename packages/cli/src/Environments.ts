@@ -4,8 +4,8 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeWS from "@effect/platform-node/NodeWS"
 import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
-import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
+import { nodeBeside } from "@buzz-orchestra/runtime/SandboxPlan"
 import * as TrialServices from "@buzz-orchestra/runtime/TrialServices"
 import { Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -20,9 +20,7 @@ export interface EnvironmentNeeds {
 const environmentLayer = (name: EnvironmentName, { needsNode }: EnvironmentNeeds) => {
   switch (name) {
     case "local":
-      return LocalEnvironment.layer({
-        mounts: needsNode ? [{ source: process.execPath, target: `${DEFAULT_LAYOUT.bin}/node`, readOnly: true }] : []
-      })
+      return LocalEnvironment.layer({ mounts: needsNode ? [nodeBeside(process.execPath)] : [] })
   }
 }
 

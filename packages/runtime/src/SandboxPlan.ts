@@ -3,6 +3,7 @@
  * build it. Pure; `Sandbox` looks at the host and starts it.
  */
 import { quote } from "./internal/shellText.ts"
+import { DEFAULT_LAYOUT, type Layout } from "./Layout.ts"
 
 /** A file or folder of the host that is visible in the sandbox. */
 export interface SandboxMount {
@@ -11,6 +12,16 @@ export interface SandboxMount {
   readonly target: string
   readonly readOnly: boolean
 }
+
+/**
+ * The Node at `execPath`, such as `process.execPath`, beside the programs of `layout`. The programs of the reference stack are
+ * scripts that look for it there.
+ */
+export const nodeBeside = (execPath: string, layout: Layout = DEFAULT_LAYOUT): SandboxMount => ({
+  source: execPath,
+  target: `${layout.bin}/node`,
+  readOnly: true
+})
 
 /** One entry of the root. Everything that is no bind lies in memory and is empty at the start. */
 export type RootEntry =

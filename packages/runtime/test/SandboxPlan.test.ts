@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bwrapArguments, planSandbox, type SandboxHost, unshareScript } from "@buzz-orchestra/runtime/SandboxPlan"
+import { layoutAt } from "@buzz-orchestra/runtime/Layout"
+import {
+  bwrapArguments,
+  nodeBeside,
+  planSandbox,
+  type SandboxHost,
+  unshareScript
+} from "@buzz-orchestra/runtime/SandboxPlan"
 import { parseUser, setprivUser } from "../src/internal/sandboxUser.ts"
 
 const host: SandboxHost = {
@@ -20,6 +27,17 @@ const plan = planSandbox(host, {
 })
 
 const at = (path: string) => plan.entries.findIndex((entry) => entry.path === path)
+
+describe("nodeBeside", () => {
+  it("puts a Node where the scripts of the stack look for one, read-only", () => {
+    assert.deepStrictEqual(nodeBeside("/usr/bin/node"), {
+      source: "/usr/bin/node",
+      target: "/opt/buzz/bin/node",
+      readOnly: true
+    })
+    assert.strictEqual(nodeBeside("/usr/bin/node", layoutAt("/srv/buzz")).target, "/srv/buzz/bin/node")
+  })
+})
 
 describe("planSandbox", () => {
   it("shares the system read-only and nothing else of the host", () => {
