@@ -1,6 +1,6 @@
 /**
- * Which processes a sweep ends and which it spares: a pure function of a snapshot. The rule: the launched processes, every
- * process whose parent chain reaches one of them in the snapshot, and whatever runs from the layout's `bin`. Never by
+ * Which processes a sweep ends and which it spares: a pure function of a snapshot. The rule: the launched processes, whatever
+ * runs from the layout's `bin`, and every process whose parent chain reaches one of these in the snapshot. Never by
  * substring, never PID 1, never the sweep's own shell.
  */
 import { isDeadState } from "./WatchEvent.ts"
@@ -36,7 +36,7 @@ export interface SweepRoot {
 /** The rule's parameters. */
 export interface SweepPlanOptions {
   readonly roots: ReadonlyArray<SweepRoot>
-  /** Also end what is neither launched nor a descendant nor from `bin`, such as a service that the task asked for. */
+  /** Also end what is neither launched nor from `bin` nor a descendant, such as a service that the task asked for. */
   readonly all: boolean
   /** Pids left alone whatever the rule says. */
   readonly spare: ReadonlyArray<number>
@@ -56,16 +56,12 @@ export const planSweep = (snapshot: ProcessSnapshot, options: SweepPlanOptions):
   const isHousekeeping = housekeeping(alive)
   const own = new Set(descendants(children, [snapshot.shell]))
   const mayEnd = ({ pid }: ProcessRecord) => pid !== 1 && !own.has(pid) && !options.spare.includes(pid)
-  const launched = alive.filter((process) => mayEnd(process) && options.roots.some((root) => isRoot(root, process)))
-  const reached = new Set(
-    descendants(
-      children,
-      launched.map(({ pid }) => pid)
-    )
-  )
+  const isOurs = (process: ProcessRecord) =>
+    options.roots.some((root) => isRoot(root, process)) || runsFrom(snapshot.bin, process)
+  const heads = alive.filter((process) => mayEnd(process) && isOurs(process)).map(({ pid }) => pid)
+  const reached = new Set(descendants(children, heads))
   const ends = (process: ProcessRecord) =>
-    mayEnd(process) &&
-    (reached.has(process.pid) || runsFrom(snapshot.bin, process) || (options.all && !isHousekeeping(process)))
+    mayEnd(process) && (reached.has(process.pid) || (options.all && !isHousekeeping(process)))
   return {
     end: parentsFirst(alive, children).filter(ends),
     spared: alive.filter((process) => !ends(process) && !own.has(process.pid) && !isHousekeeping(process))

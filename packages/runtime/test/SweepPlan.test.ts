@@ -62,9 +62,10 @@ const oracle = (taken: ProcessSnapshot, roots: ReadonlyArray<number>, all: boole
   taken.processes
     .filter((one) => {
       if (one.state === "Z" || one.pid === 1 || reaches(taken.processes, one.pid, new Set([SHELL]))) return false
-      if (one.exe?.startsWith(`${BIN}/`) === true) return true
       const goal = new Set(
-        roots.filter((pid) => pid > 2 && taken.processes.some((other) => other.pid === pid && other.state !== "Z"))
+        taken.processes
+          .filter(({ exe, pid, state }) => pid > 2 && state !== "Z" && (roots.includes(pid) || exe?.startsWith(BIN)))
+          .map(({ pid }) => pid)
       )
       return reaches(taken.processes, one.pid, goal) || (all && one.ppid !== 0)
     })
@@ -91,6 +92,16 @@ describe("planSweep", () => {
   it("never ends the shell it runs in, nor what that has started, although it was launched through it", () => {
     const taken = snapshot(process(10, SHELL, { exe: `${BIN}/buzz` }), process(11, 10))
     assert.deepStrictEqual(plan(taken, { roots: [root(SHELL), root(1)], all: true }).end, [])
+  })
+
+  it("ends what an orphan of the stack is running", () => {
+    const taken = snapshot(
+      process(10, 1, { exe: `${BIN}/buzz-agent` }),
+      process(11, 10),
+      process(12, 11),
+      process(13, 1)
+    )
+    assert.deepStrictEqual(plan(taken), { end: [10, 11, 12], spared: [13] })
   })
 
   it("does not take a process that got the pid of a launched one for it", () => {
