@@ -53,16 +53,20 @@ const provisioner = Layer.effect(
   })
 ).pipe(Layer.provide(TrialProvisionerLive.layer), Layer.provide(TrialHandleStore.layerMemory))
 
+/** Everything around a trial but its events, with real processes: the sandbox and the relay. */
+export const realWorldLayer = (environment: LocalEnvironment.LocalEnvironmentOptions = {}) =>
+  Layer.mergeAll(LocalEnvironment.layer(environment), provisioner, RelayObserverLive.layer, ManifestService.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(BuzzClientNative.layer, Layer.effect(ProvisionedHandle, Deferred.make()))),
+    Layer.provideMerge(
+      EmbeddedRelay.layer().pipe(
+        Layer.provide(NodeHttpServer.layerServer(createServer, { port: 0, host: "127.0.0.1" }))
+      )
+    ),
+    Layer.provideMerge(platform)
+  )
+
 /** Everything of a trial, and the sandbox it runs in. */
-export const realTrialLayer = TrialServices.layerRuntime.pipe(
-  Layer.provideMerge(LocalEnvironment.layer()),
-  Layer.provideMerge(Layer.mergeAll(provisioner, RelayObserverLive.layer, ManifestService.layer)),
-  Layer.provideMerge(Layer.mergeAll(BuzzClientNative.layer, Layer.effect(ProvisionedHandle, Deferred.make()))),
-  Layer.provideMerge(
-    EmbeddedRelay.layer().pipe(Layer.provide(NodeHttpServer.layerServer(createServer, { port: 0, host: "127.0.0.1" })))
-  ),
-  Layer.provideMerge(platform)
-)
+export const realTrialLayer = TrialServices.layerRuntime.pipe(Layer.provideMerge(realWorldLayer()))
 
 /** A lead and two workers, on the relay of the layer. The scope removes the trial directory. */
 export const realTrialOptions = Effect.fnUntraced(function* (fields: Partial<TrialOptions> = {}) {

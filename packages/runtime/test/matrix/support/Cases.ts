@@ -2,7 +2,7 @@
  * How many random cases a suite runs, and from which seed. The one place where the counts of `npm test` become those of
  * `npm run soak`.
  */
-import type { Arbitrary } from "effect"
+import { Arbitrary, Schema } from "effect"
 
 /** Whether this run is a soak: it takes as long as it takes. */
 export const SOAKING = process.env["SOAK"] === "1"
@@ -22,3 +22,7 @@ export const options = (quick: number, soak: number): Arbitrary.CheckOptions => 
 
 /** A test's limit in milliseconds. */
 export const timeout = (quick: number): number => (SOAKING ? 24 * 3_600_000 : quick)
+
+/** A whole number from 0 to `maximum`. */
+export const upTo = (maximum: number): Arbitrary.Arbitrary<number> =>
+  Arbitrary.schema(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum }))))

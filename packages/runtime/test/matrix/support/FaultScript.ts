@@ -1,7 +1,8 @@
 /**
  * What happens to a trial in one case of the matrix, as data: small enough to print, to shrink, and to run again.
  */
-import { Arbitrary, Schema } from "effect"
+import { Arbitrary } from "effect"
+import { upTo } from "./Cases.ts"
 
 /** Every place where a trial asks somebody else for something, in the order of a trial. */
 export const STEPS = [
@@ -89,9 +90,6 @@ export interface FaultScript {
   /** Decides the order of everything that happens at the same time. */
   readonly seed: number
 }
-
-const upTo = (maximum: number) =>
-  Arbitrary.schema(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum }))))
 
 /** One of these, the first `weight` times as likely as any other; smaller cases have more of the first. */
 const mostly = <A>(weight: number, [first, ...others]: readonly [A, ...ReadonlyArray<A>]): Arbitrary.Arbitrary<A> =>
