@@ -78,23 +78,22 @@ export const follow = Effect.fn("Following.follow")(function* (
     Stream.runForEach(meet),
     Effect.forkScoped
   )
-  const painting =
-    mode === "block"
-      ? yield* output
-          .write(CURSOR_HIDDEN)
-          .pipe(
-            Effect.andThen(Effect.addFinalizer(() => output.write(CURSOR_SHOWN))),
-            Effect.andThen(paint(true).pipe(Effect.delay(REPAINT_EVERY), Effect.forever, Effect.forkScoped))
-          )
-      : undefined
+  const insert = (text: string) =>
+    Ref.update(shown, (state) => ({ ...state, above: [...state.above, ...text.trimEnd().split("\n").map(scrub)] }))
+  const painting = yield* Effect.gen(function* () {
+    if (mode !== "block") return undefined
+    yield* output.write(CURSOR_HIDDEN)
+    yield* output.divertErrors(insert)
+    yield* Effect.addFinalizer(() => Effect.andThen(output.divertErrors(undefined), output.write(CURSOR_SHOWN)))
+    return yield* paint(true).pipe(Effect.delay(REPAINT_EVERY), Effect.forever, Effect.forkScoped)
+  })
+  const removeBlock = (painting: Fiber.Fiber<never>) =>
+    Effect.all([Fiber.interrupt(painting), output.divertErrors(undefined), paint(false)], { discard: true })
   return {
-    note: (text) =>
-      mode === "block"
-        ? Ref.update(shown, (state) => ({ ...state, above: [...state.above, text] }))
-        : output.writeError(`${text}\n`),
+    note: (text) => (mode === "block" ? insert(text) : output.writeError(`${text}\n`)),
     finish: Fiber.await(reading).pipe(
       Effect.timeoutOrElse({ duration: FINISH_LIMIT, orElse: () => Fiber.interrupt(reading) }),
-      Effect.andThen(painting === undefined ? print : Effect.andThen(Fiber.interrupt(painting), paint(false))),
+      Effect.andThen(painting === undefined ? print : removeBlock(painting)),
       Effect.andThen(Ref.get(shown)),
       Effect.map(({ model }) => model)
     )

@@ -12,6 +12,7 @@ import { relay } from "./commands/Relay.ts"
 import { run } from "./commands/Run.ts"
 import { BUG, USAGE } from "./ExitCode.ts"
 import * as Failure from "./Failure.ts"
+import * as LogLines from "./LogLines.ts"
 import { Output } from "./Output.ts"
 import * as OutputNode from "./OutputNode.ts"
 import * as Presenter from "./Presenter.ts"
@@ -69,10 +70,10 @@ export const main = (version: string): void => {
   const program = command(version, process.argv.slice(2)).pipe(
     Effect.ensuring(Output.use(({ flush }) => flush)),
     Effect.provide(
-      Layer.mergeAll(
-        services,
-        OutputNode.layerWith(() => stopping.request("SIGPIPE")),
-        Layer.succeed(StoppingRef, stopping)
+      // The log is the outermost: a service may have something to say while it is built.
+      Layer.mergeAll(services, Layer.succeed(StoppingRef, stopping)).pipe(
+        Layer.provideMerge(LogLines.layer()),
+        Layer.provideMerge(OutputNode.layerWith(() => stopping.request("SIGPIPE")))
       )
     ),
     // Both variables are optional texts; no value of theirs is invalid.

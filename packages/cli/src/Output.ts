@@ -19,6 +19,11 @@ export class Output extends Context.Service<
     write(text: string): Effect.Effect<void>
     /** The same for stderr. */
     writeError(text: string): Effect.Effect<void>
+    /**
+     * Where stdout and stderr are one terminal, hands what is written to stderr to `show` instead, until it is called with
+     * `undefined`: who repaints a terminal must know of every other line on it.
+     */
+    divertErrors(show: ((text: string) => Effect.Effect<void>) | undefined): Effect.Effect<void>
     /** Waits until everything handed over is written; at most a second, because a stopped terminal never reads on. */
     readonly flush: Effect.Effect<void>
   }

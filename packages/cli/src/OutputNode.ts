@@ -77,6 +77,7 @@ export const layerWith = (onClosed: () => void): Layer.Layer<Output, Config.Conf
       const term = Option.getOrUndefined(yield* Config.option(Config.String("TERM")))
       const out = new Writer(STDOUT, onClosed)
       const err = new Writer(STDERR, () => {})
+      let diverted: ((text: string) => Effect.Effect<void>) | undefined = undefined
       if (isTerminal) restoreCursorAtExit()
       const drained = (writer: Writer) =>
         Effect.callback<void>((resume) => writer.whenDrained(() => resume(Effect.void)))
@@ -88,7 +89,8 @@ export const layerWith = (onClosed: () => void): Layer.Layer<Output, Config.Conf
           rows: process.stdout.rows || DEFAULT_SIZE.rows
         })),
         write: (text) => Effect.sync(() => out.write(text)),
-        writeError: (text) => Effect.sync(() => err.write(text)),
+        writeError: (text) => Effect.suspend(() => diverted?.(text) ?? Effect.sync(() => err.write(text))),
+        divertErrors: (show) => Effect.sync(() => void (diverted = isTerminal && isatty(STDERR) ? show : undefined)),
         flush: Effect.all([drained(out), drained(err)], { discard: true }).pipe(
           Effect.timeoutOrElse({ duration: FLUSH_LIMIT, orElse: () => Effect.void })
         )

@@ -10,6 +10,7 @@ import * as Environments from "./Environments.ts"
 import * as Failure from "./Failure.ts"
 import { exitedLine } from "./JsonLines.ts"
 import * as LocalRelay from "./LocalRelay.ts"
+import * as LogLines from "./LogLines.ts"
 import { Output } from "./Output.ts"
 import * as ShownTrial from "./ShownTrial.ts"
 import * as TrialInputs from "./TrialInputs.ts"
@@ -28,6 +29,7 @@ export const execute = Effect.fn("TrialCommand.execute")(
     const inputs = yield* TrialInputs.read(request, process.execPath)
     const { condition } = inputs
     const redactor = Redaction.make(inputs.secrets)
+    const scrub = (text: string) => Redaction.apply(redactor, text)
     yield* Effect.forEach(condition.warnings, (warning) =>
       output.writeError(`${Failure.warningLine(warning, condition.source, output.style)}\n`)
     )
@@ -38,12 +40,12 @@ export const execute = Effect.fn("TrialCommand.execute")(
         {
           json: options.json,
           directory: inputs.directory,
-          scrub: (text) => Redaction.apply(redactor, text),
+          scrub,
           leftovers: leftovers(inputs, request.relay)
         }
       ).pipe(Effect.provide(trialLayer))
     // The relay ends after the environment: what is connected to it has ended by then.
-    yield* withRelay(request, run)
+    yield* Effect.provide(withRelay(request, run), LogLines.layer(scrub))
   },
   // The last line of NDJSON says how the command exits, also when no trial was started.
   (effect, _request, { json }) =>

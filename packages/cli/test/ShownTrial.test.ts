@@ -7,6 +7,7 @@ import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import * as LogLines from "../src/LogLines.ts"
 import * as ShownTrial from "../src/ShownTrial.ts"
 import { ExitWith, Stopping, StoppingRef } from "../src/Stopping.ts"
 import { note, started } from "./events.ts"
@@ -117,6 +118,35 @@ describe("ShownTrial", () => {
         layers(
           true,
           scripted([{ _tag: "Waiting", sentence: "waiting for lead-1", deadlineAt: undefined }], Effect.never)
+        )
+      )
+    )
+  )
+
+  it.effect("on a terminal shows what is logged above the block, and once more below it afterwards", () =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(shown(false))
+      yield* TestClock.adjust("1 second")
+      const { stderr } = yield* TestOutput.Written
+      const before = yield* written
+      yield* Effect.logWarning("an event does not verify")
+      yield* TestClock.adjust("1 second")
+      const [line = "", ...block] = (yield* written).slice(before.length).split("\n")
+      assert.include(line, "warning: an event does not verify")
+      assert.include(block.join("\n"), "waiting for lead-1")
+      assert.strictEqual(yield* stderr, "")
+      yield* Fiber.interrupt(fiber)
+      yield* Effect.logWarning("the sandbox is slow")
+      assert.strictEqual(yield* stderr, "warning: the sandbox is slow\n")
+    }).pipe(
+      Effect.provide(
+        LogLines.layer().pipe(
+          Layer.provideMerge(
+            layers(
+              true,
+              scripted([{ _tag: "Waiting", sentence: "waiting for lead-1", deadlineAt: undefined }], Effect.never)
+            )
+          )
         )
       )
     )

@@ -17,6 +17,7 @@ export const layer = (isTerminal: boolean): Layer.Layer<Output | Written> =>
     Effect.gen(function* () {
       const stdout = yield* Ref.make("")
       const stderr = yield* Ref.make("")
+      let diverted: ((text: string) => Effect.Effect<void>) | undefined = undefined
       return Context.make(
         Output,
         Output.of({
@@ -24,7 +25,8 @@ export const layer = (isTerminal: boolean): Layer.Layer<Output | Written> =>
           style: PLAIN,
           size: Effect.succeed({ columns: 60, rows: 10 }),
           write: (text) => Ref.update(stdout, (before) => before + text),
-          writeError: (text) => Ref.update(stderr, (before) => before + text),
+          writeError: (text) => Effect.suspend(() => diverted?.(text) ?? Ref.update(stderr, (before) => before + text)),
+          divertErrors: (show) => Effect.sync(() => void (diverted = isTerminal ? show : undefined)),
           flush: Effect.void
         })
       ).pipe(Context.add(Written, { stdout: Ref.get(stdout), stderr: Ref.get(stderr) }))
