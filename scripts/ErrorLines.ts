@@ -47,6 +47,8 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   ReferenceStackUnavailable: "The reference stack is not installed, or building its programs failed.",
   ExampleMissing: "The installation lacks the files of the demo.",
   RelayNotServed: "The embedded relay cannot listen, most often because its port is taken.",
+  EngineUnavailable:
+    "A container is asked for, and no engine answers where `DOCKER_HOST` or the docker context says, or it refuses.",
 
   EnvironmentLost: "The container stopped or was removed, memory or disk ran out, or the sandbox died.",
   EnvironmentNotCreated: "The sandbox or container cannot be had: a program, a right, an image or a mount is missing.",

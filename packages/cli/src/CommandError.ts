@@ -67,6 +67,12 @@ export class RelayNotServed extends Schema.TaggedError<RelayNotServed>()("RelayN
   detail: Schema.String
 }) {}
 
+/** The container engine that is to be used cannot be: its address makes no sense, nobody answers there, or it refuses. */
+export class EngineUnavailable extends Schema.TaggedError<EngineUnavailable>()("EngineUnavailable", {
+  /** A sentence that names the address. */
+  detail: Schema.String
+}) {}
+
 /** Every reason a `CommandError` can have. */
 export const CommandReason = Schema.Union([
   UsageInvalid,
@@ -79,7 +85,8 @@ export const CommandReason = Schema.Union([
   StackDirectoryMissing,
   ReferenceStackUnavailable,
   ExampleMissing,
-  RelayNotServed
+  RelayNotServed,
+  EngineUnavailable
 ])
 
 /** Every reason a `CommandError` can have. */

@@ -40,7 +40,8 @@ const COMMAND_CODES = {
   StackDirectoryMissing: 8,
   ReferenceStackUnavailable: 9,
   ExampleMissing: 16,
-  RelayNotServed: 17
+  RelayNotServed: 17,
+  EngineUnavailable: 18
 } as const satisfies Record<CommandReason["_tag"], number>
 
 /** The environment and everything launched in it. */

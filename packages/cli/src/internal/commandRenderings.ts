@@ -50,5 +50,11 @@ export const commandRenderings: Renderings<CommandReason> = {
   RelayNotServed: ({ detail, port }) => ({
     line: `cannot listen on 127.0.0.1:${port}: ${detail}`,
     next: "give another port with --port, or --port 0 for any free one"
+  }),
+  EngineUnavailable: ({ detail }) => ({
+    line: detail,
+    next: /EACCES|EPERM|permission denied/i.test(detail)
+      ? "run it as a user who may use the engine: root, or a member of the group that owns its socket"
+      : "start Docker or Podman, or set DOCKER_HOST to where it listens, such as unix:///var/run/docker.sock"
   })
 }
