@@ -14,6 +14,7 @@ import type { ContainerFacts } from "./ContainerFacts.ts"
 import { type LossWatch, watchForLoss } from "./ContainerLoss.ts"
 import type { DockerEnvironmentOptions } from "./DockerEnvironmentOptions.ts"
 import type { HostProcess } from "./HostProcess.ts"
+import { LOGS_DIRECTORY, TESTS_DIRECTORY, workDirectoryOf } from "./internal/containerPlaces.ts"
 import { type FoundContainer, findContainer } from "./internal/findContainer.ts"
 import { fullDiskIsLoss } from "./internal/fullDisk.ts"
 import { guardContainer } from "./internal/guardContainer.ts"
@@ -45,9 +46,6 @@ const noAddress = (environment: string, address: string) =>
     reason: new CommandNotRun({ environment, action: `bridge ${address}`, detail: "it is no host:port" })
   })
 
-const LOGS = "/logs"
-const TESTS = "/tests"
-
 const make = Effect.fnUntraced(function* (
   options: DockerEnvironmentOptions
 ): Effect.fn.Return<EnvironmentService["Service"], EnvironmentError, Needs | Scope.Scope> {
@@ -65,6 +63,9 @@ const make = Effect.fnUntraced(function* (
   const environment = yield* environmentOver(
     { name: `container ${state.name}`, open: guard?.open ?? open, lost: loss.lost },
     (run) => Effect.map(prepare(place, run), (prepared) => factsOf(place, prepared, guard?.limitations ?? []))
+  ).pipe(
+    // A container that ends at once may have been seen running.
+    Effect.catchIf(isLost, () => Effect.flatMap(failed(engine.inspectContainer(id)), found.endedAtOnce))
   )
   return fullDiskIsLoss({ ...environment, ...(yield* bridgeOf(place)) })
 })
@@ -80,6 +81,8 @@ const bridgeOf = Effect.fnUntraced(function* ({ engine, state }: Place) {
   })
   return { bridge }
 })
+
+const isLost = ({ reason }: EnvironmentError): boolean => reason._tag === "EnvironmentLost"
 
 /** In a container that stays, what is started is ended by a guard inside when this process is gone without a word. */
 const guarded = Effect.fnUntraced(function* (place: Place, open: OpenProcess) {
@@ -130,7 +133,7 @@ const prepare = Effect.fnUntraced(function* (
     created: found.created,
     workDirectory: workDirectoryOf(state),
     homes: homesOf(place),
-    directories: [DEFAULT_LAYOUT.root, LOGS, TESTS]
+    directories: [DEFAULT_LAYOUT.root, LOGS_DIRECTORY, TESTS_DIRECTORY]
   }
   if (preparation.user === "") return parsePrepared(yield* run(prepareScript(preparation)))
   const argv = ["sh", "-c", prepareScript(preparation)]
@@ -138,12 +141,6 @@ const prepare = Effect.fnUntraced(function* (
   if (byRoot._tag === "Some" && byRoot.value.exitCode === 0) return parsePrepared(byRoot.value.stdout)
   return parsePrepared(yield* run(prepareScript({ ...preparation, user: "" })))
 })
-
-/** Where the task is when neither image nor container says. */
-const DEFAULT_WORK_DIRECTORY = "/app"
-
-const workDirectoryOf = ({ workDirectory }: ContainerState): string =>
-  workDirectory === "" ? DEFAULT_WORK_DIRECTORY : workDirectory
 
 const factsOf = (
   { engine, found, state }: Place,
@@ -165,8 +162,8 @@ const factsOf = (
     kind: flavor,
     name: `container ${state.name}`,
     workDirectory: isThere(workDirectory) ? workDirectory : home,
-    logsDirectory: LOGS,
-    testsDirectory: TESTS,
+    logsDirectory: LOGS_DIRECTORY,
+    testsDirectory: TESTS_DIRECTORY,
     homeDirectory: home,
     architecture: found.architecture ?? engine.facts.architecture,
     created: found.created,
@@ -174,7 +171,9 @@ const factsOf = (
       ...found.limitations,
       ...limitations,
       ...(prepared.home === "" ? ["No directory can be written that could be the agents' home."] : []),
-      ...[workDirectory, LOGS, TESTS].filter((path) => !isThere(path)).map((path) => `${path} could not be made.`)
+      ...[workDirectory, LOGS_DIRECTORY, TESTS_DIRECTORY]
+        .filter((path) => !isThere(path))
+        .map((path) => `${path} could not be made.`)
     ],
     container
   }

@@ -7,6 +7,9 @@ import { Option, Schema } from "effect"
 /** Every label's name starts with this. */
 const PREFIX = "org.buzz-orchestra."
 
+/** The label that names the run. */
+export const RUN_LABEL = `${PREFIX}run`
+
 /** Who owns an object and why it is there. */
 export const Owner = Schema.Struct({
   run: Schema.String,
@@ -26,7 +29,7 @@ export type Owner = typeof Owner.Type
 
 /** The labels that say so. */
 export const toLabels = (owner: Owner): Record<string, string> => ({
-  [`${PREFIX}run`]: owner.run,
+  [RUN_LABEL]: owner.run,
   [`${PREFIX}trial`]: owner.trial,
   [`${PREFIX}machine`]: owner.machine,
   [`${PREFIX}host`]: owner.host,

@@ -1,5 +1,5 @@
 /** Images with peculiarities: each runs a trial's set-up, or is refused for the reason that says what is missing. */
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import type { DockerEnvironmentOptions } from "@buzz-orchestra/runtime/docker/DockerEnvironmentOptions"
 import { fromDirectory } from "@buzz-orchestra/runtime/StackFiles"
@@ -9,8 +9,10 @@ import { Effect, FileSystem, Layer } from "effect"
 import { fileURLToPath } from "node:url"
 import { encode } from "../support/bytes.ts"
 import { follow, gone, output } from "../support/environment.ts"
+import { running } from "./support/container.ts"
 import { canMake, type TestImage } from "./images/TestImages.ts"
-import { docker, engineLayer, environmentOf, hasEngine, image, skipped } from "./support/engine.ts"
+import { containerTests } from "./support/containerTests.ts"
+import { engineLayer, environmentOf, flavor, image } from "./support/engine.ts"
 
 const STACK = fileURLToPath(new URL("../fixtures/stack", import.meta.url))
 
@@ -39,7 +41,7 @@ const rehearse = Effect.gen(function* () {
   return layout
 })
 
-describe.skipIf(!hasEngine)(`images${skipped}`, () => {
+containerTests("images", () => {
   layer(engineLayer, { excludeTestServices: true })((it) => {
     it.effect.skipIf(!canMake.bash)("without ps, Python, curl or certificates runs what a trial runs", () =>
       Effect.gen(function* () {
@@ -66,11 +68,7 @@ describe.skipIf(!hasEngine)(`images${skipped}`, () => {
     it.effect.skipIf(!canMake.bash)("that let nobody write to /opt get the stack into the home", () =>
       Effect.gen(function* () {
         const reference = yield* image("nonRoot")
-        const existing = yield* running({
-          Image: reference,
-          Cmd: ["sleep", "1000"],
-          HostConfig: { NetworkMode: "none", CapDrop: ["ALL"] }
-        })
+        const existing = yield* running({ Image: reference, HostConfig: { CapDrop: ["ALL"] } })
         // Without its capabilities even root cannot give a directory away.
         const root = yield* Effect.map(rehearse, (layout) => layout.root).pipe(
           within("nonRoot", { source: { _tag: "Container", id: existing } })
@@ -105,7 +103,7 @@ describe.skipIf(!hasEngine)(`images${skipped}`, () => {
       Effect.gen(function* () {
         const made = yield* Effect.flip(output("true").pipe(within("noShell")))
         assert.strictEqual(made.reason._tag, "ShellMissing")
-        const existing = yield* running({ Image: yield* image("noShell"), HostConfig: { NetworkMode: "none" } })
+        const existing = yield* running({ Image: yield* image("noShell"), Cmd: ["/sleep", "1000"] })
         const source = { _tag: "Container", id: existing } as const
         const found = yield* Effect.flip(output("true").pipe(within("noShell", { source })))
         assert.strictEqual(found.reason._tag, "ShellMissing")
@@ -134,11 +132,7 @@ describe.skipIf(!hasEngine)(`images${skipped}`, () => {
 
     it.effect.skipIf(!canMake.bash)("in a container whose PID 1 reaps nobody run what a trial runs", () =>
       Effect.gen(function* () {
-        const existing = yield* running({
-          Image: yield* image("bash"),
-          Cmd: ["sleep", "1000"],
-          HostConfig: { NetworkMode: "none" }
-        })
+        const existing = yield* running({ Image: yield* image("bash") })
         const source = { _tag: "Container", id: existing } as const
         yield* Effect.gen(function* () {
           yield* rehearse
@@ -147,33 +141,22 @@ describe.skipIf(!hasEngine)(`images${skipped}`, () => {
       })
     )
 
-    it.effect.skipIf(!canMake.bash)("in a container with a read-only root say where programs cannot be put", () =>
-      Effect.gen(function* () {
-        const existing = yield* running({
-          Image: yield* image("bash"),
-          Cmd: ["sleep", "1000"],
-          HostConfig: { NetworkMode: "none", ReadonlyRootfs: true }
+    // Podman mounts writable memory where a program needs some.
+    it.effect.skipIf(!canMake.bash || flavor === "podman")(
+      "in a container with a read-only root say where programs cannot be put",
+      () =>
+        Effect.gen(function* () {
+          const existing = yield* running({ Image: yield* image("bash"), HostConfig: { ReadonlyRootfs: true } })
+          const error = yield* Effect.flip(
+            Effect.gen(function* () {
+              const { facts } = yield* EnvironmentService
+              assert.match(facts.limitations.join(" "), /\/logs could not be made\. \/tests could not be made\./)
+              assert.match(facts.homeDirectory, /^\/dev\/shm\//)
+              return yield* install
+            }).pipe(within("bash", { source: { _tag: "Container", id: existing } }))
+          )
+          assert.strictEqual(error.reason._tag, "LayoutNotWritable")
         })
-        const error = yield* Effect.flip(
-          Effect.gen(function* () {
-            const { facts } = yield* EnvironmentService
-            assert.match(facts.limitations.join(" "), /\/logs could not be made\. \/tests could not be made\./)
-            assert.match(facts.homeDirectory, /^\/dev\/shm\//)
-            return yield* install
-          }).pipe(within("bash", { source: { _tag: "Container", id: existing } }))
-        )
-        assert.strictEqual(error.reason._tag, "LayoutNotWritable")
-      })
     )
   })
 })
-
-/** A container that is not ours, running. The scope removes it. */
-const running = (options: Parameters<typeof docker.createContainer>[0]) =>
-  Effect.acquireRelease(
-    Effect.promise(() => docker.createContainer(options)),
-    (container) => Effect.promise(() => container.remove({ force: true }))
-  ).pipe(
-    Effect.tap((container) => Effect.promise(() => container.start())),
-    Effect.map(({ id }) => id)
-  )

@@ -1,10 +1,11 @@
 /** Containers that go away under a trial: every call says so, with what the engine knows of it. */
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { Effect, Fiber, Stream } from "effect"
 import { output } from "../support/environment.ts"
 import { running } from "./support/container.ts"
-import { docker, engineLayer, environmentOf, hasEngine, image, skipped } from "./support/engine.ts"
+import { containerTests } from "./support/containerTests.ts"
+import { docker, engineLayer, environmentOf, image } from "./support/engine.ts"
 
 const containerId = EnvironmentService.useSync(({ facts }) => facts.container?.id ?? "")
 
@@ -30,7 +31,7 @@ const lose = Effect.fnUntraced(function* (
   return errors[0]?.message ?? ""
 })
 
-describe.skipIf(!hasEngine)(`a container that is lost${skipped}`, () => {
+containerTests("a container that is lost", () => {
   layer(engineLayer, { excludeTestServices: true })((it) => {
     it.effect("was removed", () =>
       Effect.gen(function* () {
@@ -40,7 +41,10 @@ describe.skipIf(!hasEngine)(`a container that is lost${skipped}`, () => {
 
     it.effect("was stopped", () =>
       Effect.gen(function* () {
-        assert.match(yield* lose((container) => container.stop()), /is gone: the container stopped \(exit code 0\)/)
+        assert.match(
+          yield* lose((container) => container.stop({ t: 5 })),
+          /is gone: the container stopped \(exit code 0\)/
+        )
       }).pipe(Effect.scoped, Effect.provide(environmentOf("busybox")))
     )
 

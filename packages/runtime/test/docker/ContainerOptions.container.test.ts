@@ -1,8 +1,9 @@
 /** What a container is given, and that the record says what it really got. */
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { ContainerEngine } from "@buzz-orchestra/runtime/docker/ContainerEngine"
 import type { DockerEnvironmentOptions } from "@buzz-orchestra/runtime/docker/DockerEnvironmentOptions"
+import { traitsOf } from "@buzz-orchestra/runtime/docker/EngineFlavor"
 import { fromLabels } from "@buzz-orchestra/runtime/docker/OwnerLabels"
 import { fromDirectory } from "@buzz-orchestra/runtime/StackFiles"
 import { StackInstaller } from "@buzz-orchestra/runtime/StackInstaller"
@@ -11,7 +12,8 @@ import { ConfigProvider, Effect, FileSystem, Option } from "effect"
 import { fileURLToPath } from "node:url"
 import { output } from "../support/environment.ts"
 import type { TestImage } from "./images/TestImages.ts"
-import { docker, engineLayer, environmentOf, hasEngine, image, skipped } from "./support/engine.ts"
+import { containerTests } from "./support/containerTests.ts"
+import { docker, engineLayer, environmentOf, flavor, image } from "./support/engine.ts"
 
 const STACK = fileURLToPath(new URL("../fixtures/stack", import.meta.url))
 
@@ -23,7 +25,7 @@ const facts = EnvironmentService.useSync(({ facts }) => facts)
 /** A folder of this machine. The scope removes it. */
 const hostFolder = FileSystem.FileSystem.pipe(Effect.flatMap((fs) => fs.makeTempDirectoryScoped()))
 
-describe.skipIf(!hasEngine)(`a container's options${skipped}`, () => {
+containerTests("a container's options", () => {
   layer(engineLayer, { excludeTestServices: true })((it) => {
     it.effect("applies limits, mounts, variables and the network, and records what the engine says of them", () =>
       Effect.gen(function* () {
@@ -33,7 +35,7 @@ describe.skipIf(!hasEngine)(`a container's options${skipped}`, () => {
         yield* Effect.gen(function* () {
           const { container, limitations, ...rest } = yield* facts
           assert.deepStrictEqual(limitations, [])
-          assert.deepInclude(rest, { kind: "docker", created: true, workDirectory: "/app", architecture: "x86_64" })
+          assert.deepInclude(rest, { kind: flavor, created: true, workDirectory: "/app", architecture: "x86_64" })
           assert.deepStrictEqual(container?.applied, {
             limits: { cpus: 0.5, memoryMb: 64, pids: 99 },
             network: "none",
@@ -98,7 +100,8 @@ describe.skipIf(!hasEngine)(`a container's options${skipped}`, () => {
         const hosts = output("cat /etc/hosts").pipe(
           within("busybox", { network: "public", extraHosts: ["db:10.0.0.9"] })
         )
-        assert.match(yield* hosts, /^\d+\.\d+\.\d+\.\d+\s+host\.docker\.internal$/m)
+        const name = traitsOf(flavor).hostName.replaceAll(".", "\\.")
+        assert.match(yield* hosts, new RegExp(`^\\d+\\.\\d+\\.\\d+\\.\\d+\\s+.*\\b${name}$`, "m"))
         assert.match(yield* hosts, /^10\.0\.0\.9\s+db$/m)
         const joined = yield* facts.pipe(within("busybox", { network }))
         assert.strictEqual(joined.container?.applied.network, network)
@@ -159,13 +162,16 @@ describe.skipIf(!hasEngine)(`a container's options${skipped}`, () => {
       })
     )
 
-    it.effect("runs as the user it is told to, with the engine's own init when asked for", () =>
-      Effect.gen(function* () {
-        const { homeDirectory } = yield* facts
-        assert.strictEqual((yield* output(`id -u; touch /logs/a /app/a ${homeDirectory}/a`)).trim(), "1000")
-        assert.match(yield* output("cat /proc/1/cmdline"), /init/)
-        assert.deepInclude((yield* facts).container?.applied, { user: "1000:1000", init: true })
-      }).pipe(within("busybox", { user: "1000:1000", init: true }))
+    // Podman brings none: its package only recommends one.
+    it.effect.skipIf(flavor === "podman")(
+      "runs as the user it is told to, with the engine's own init when asked for",
+      () =>
+        Effect.gen(function* () {
+          const { homeDirectory } = yield* facts
+          assert.strictEqual((yield* output(`id -u; touch /logs/a /app/a ${homeDirectory}/a`)).trim(), "1000")
+          assert.match(yield* output("cat /proc/1/cmdline"), /init/)
+          assert.deepInclude((yield* facts).container?.applied, { user: "1000:1000", init: true })
+        }).pipe(within("busybox", { user: "1000:1000", init: true }))
     )
 
     it.effect("refuses an image that the engine does not have", () =>

@@ -1,18 +1,14 @@
-/** Containers: the contract of every environment, in images with bash and with busybox. */
-import { describe } from "@effect/vitest"
+/** A container on the engine of this machine: the contract of every environment. Podman's test has the same with busybox. */
 import { Layer } from "effect"
 import { environmentSuite } from "../suites/EnvironmentSuite.ts"
-import { engineLayer, environmentOf, hasEngine, skipped } from "./support/engine.ts"
 import { canMake } from "./images/TestImages.ts"
+import { containerTests } from "./support/containerTests.ts"
+import { engineLayer, environmentOf } from "./support/engine.ts"
 
-describe.skipIf(!hasEngine)(`DockerEnvironment${skipped}`, () => {
-  environmentSuite("with busybox's programs", environmentOf("busybox").pipe(Layer.provide(engineLayer)), {
-    otherUser: "agent"
-  })
-})
-
-describe.skipIf(!hasEngine || !canMake.bash)(`DockerEnvironment${skipped}`, () => {
-  environmentSuite("in a Debian without extras", environmentOf("bash").pipe(Layer.provide(engineLayer)), {
-    otherUser: "agent"
-  })
+containerTests("DockerEnvironment", () => {
+  environmentSuite(
+    "as an environment",
+    environmentOf(canMake.bash ? "bash" : "busybox").pipe(Layer.provide(engineLayer)),
+    { otherUser: "agent" }
+  )
 })

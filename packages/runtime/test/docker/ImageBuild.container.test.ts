@@ -1,11 +1,12 @@
 /** Images of Dockerfile directories. */
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { ContainerEngine } from "@buzz-orchestra/runtime/docker/ContainerEngine"
-import { CONTENT_LABEL } from "@buzz-orchestra/runtime/docker/OwnerLabels"
+import { CONTENT_LABEL, RUN_LABEL } from "@buzz-orchestra/runtime/docker/OwnerLabels"
 import { Effect, FileSystem } from "effect"
 import { output } from "../support/environment.ts"
-import { docker, engineLayer, environmentOf, hasEngine, image, skipped } from "./support/engine.ts"
+import { containerTests } from "./support/containerTests.ts"
+import { docker, engineLayer, environmentOf, image, RUN } from "./support/engine.ts"
 
 /** A directory that builds upon the busybox image; what is built from it is removed with the scope. */
 const directoryOf = Effect.fnUntraced(function* (dockerfile: string) {
@@ -39,7 +40,7 @@ const build = Effect.fnUntraced(function* (directory: string) {
 
 const GOOD = 'WORKDIR /task\nCOPY data .\nRUN echo built >made\nENTRYPOINT ["/bin/false"]\n'
 
-describe.skipIf(!hasEngine)(`ImageBuild${skipped}`, () => {
+containerTests("ImageBuild", () => {
   layer(engineLayer, { excludeTestServices: true })((it) => {
     it.effect("builds once per content, with its progress, and labels what it built", () =>
       Effect.gen(function* () {
@@ -50,7 +51,7 @@ describe.skipIf(!hasEngine)(`ImageBuild${skipped}`, () => {
         assert.deepStrictEqual([first.data, first.work], [`${directory}\n`, "/task"])
         const labels = (yield* engine.inspectImage(first.image?.reference ?? ""))?.labels ?? {}
         assert.match(labels[CONTENT_LABEL] ?? "", /^[0-9a-f]{64}$/)
-        assert.strictEqual(labels["org.buzz-orchestra.run"], "test-run")
+        assert.strictEqual(labels[RUN_LABEL], RUN)
         const second = yield* build(directory)
         assert.deepStrictEqual([second.lines, second.image], [[], first.image])
       })
@@ -60,7 +61,7 @@ describe.skipIf(!hasEngine)(`ImageBuild${skipped}`, () => {
       Effect.gen(function* () {
         const before = yield* Effect.promise(() => docker.listContainers({ all: true }))
         const error = yield* Effect.flip(build(yield* directoryOf("RUN exit 3\n")))
-        assert.match(error.message, /the image of .* could not be created: .*returned a non-zero code: 3/)
+        assert.match(error.message, /the image of .* could not be created: .*(non-zero code: 3|exit status 3)/)
         const after = yield* Effect.promise(() => docker.listContainers({ all: true }))
         assert.strictEqual(after.length, before.length)
       })

@@ -3,7 +3,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
 import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { probeRelay } from "@buzz-orchestra/runtime/RelayProbe"
 import { Effect, Layer } from "effect"
@@ -11,13 +11,15 @@ import { createServer as createHttpServer } from "node:http"
 import { type AddressInfo, createServer, type Server } from "node:net"
 import { output } from "../support/environment.ts"
 import { canMake } from "./images/TestImages.ts"
-import { engineLayer, environmentOf, hasEngine, skipped } from "./support/engine.ts"
+import { containerTests } from "./support/containerTests.ts"
+import { engineLayer, environmentOf } from "./support/engine.ts"
 
 const relay = EmbeddedRelay.layer().pipe(
   Layer.provide(NodeHttpServer.layerServer(createHttpServer, { port: 0, host: "127.0.0.1" })),
   Layer.provide(Layer.mergeAll(SchnorrWasm.layer, NodeCrypto.layerSecureRandom))
 )
 
+/** Nobody else may enter a container's network. */
 const isRoot = process.getuid?.() === 0
 
 /** Answers when the sender has ended, and not before. */
@@ -39,9 +41,9 @@ const bridge = Effect.fnUntraced(function* (listen: string, target: string) {
   yield* bridge(listen, target)
 })
 
-describe.skipIf(!hasEngine || !isRoot)(`bridge${skipped}`, () => {
+containerTests("bridge", () => {
   layer(engineLayer, { excludeTestServices: true })((it) => {
-    it.effect.skipIf(!canMake.bash)(
+    it.effect.skipIf(!isRoot || !canMake.bash)(
       "carries a relay's own address into a container without network, until its scope closes",
       () =>
         Effect.gen(function* () {
@@ -60,7 +62,7 @@ describe.skipIf(!hasEngine || !isRoot)(`bridge${skipped}`, () => {
         }).pipe(Effect.provide([relay, environmentOf("bash")]))
     )
 
-    it.effect("passes every byte and each end of sending", () =>
+    it.effect.skipIf(!isRoot)("passes every byte and each end of sending", () =>
       Effect.gen(function* () {
         const { port } = (yield* reverser).address() as AddressInfo
         yield* bridge("127.0.0.1:7001", `127.0.0.1:${port}`)
@@ -72,15 +74,17 @@ describe.skipIf(!hasEngine || !isRoot)(`bridge${skipped}`, () => {
       }).pipe(Effect.scoped, Effect.provide(environmentOf("busybox")))
     )
 
-    it.effect("closes the connections whose target does not answer, and refuses what is no address", () =>
-      Effect.gen(function* () {
-        // The scope of what listened there is closed.
-        const port = yield* Effect.scoped(Effect.map(reverser, (server) => (server.address() as AddressInfo).port))
-        yield* bridge("127.0.0.1:7002", `127.0.0.1:${port}`)
-        assert.strictEqual((yield* output("echo hello | nc 127.0.0.1 7002; echo closed")).trim(), "closed")
-        const error = yield* Effect.flip(bridge("127.0.0.1", "127.0.0.1:1"))
-        assert.match(error.message, /it is no host:port/)
-      }).pipe(Effect.scoped, Effect.provide(environmentOf("busybox")))
+    it.effect.skipIf(!isRoot)(
+      "closes the connections whose target does not answer, and refuses what is no address",
+      () =>
+        Effect.gen(function* () {
+          // The scope of what listened there is closed.
+          const port = yield* Effect.scoped(Effect.map(reverser, (server) => (server.address() as AddressInfo).port))
+          yield* bridge("127.0.0.1:7002", `127.0.0.1:${port}`)
+          assert.strictEqual((yield* output("echo hello | nc 127.0.0.1 7002; echo closed")).trim(), "closed")
+          const error = yield* Effect.flip(bridge("127.0.0.1", "127.0.0.1:1"))
+          assert.match(error.message, /it is no host:port/)
+        }).pipe(Effect.scoped, Effect.provide(environmentOf("busybox")))
     )
 
     it.effect("is not offered where the network is this machine's", () =>

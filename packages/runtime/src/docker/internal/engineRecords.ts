@@ -37,9 +37,13 @@ const limitsOf = (host: Partial<Docker.HostConfig>): ContainerLimits => {
   }
 }
 
-const settingsOf = ({ Config, HostConfig, Mounts }: Docker.ContainerInspectInfo): AppliedSettings => ({
+/** Podman calls every network of its own `bridge`; the container's list names it. */
+const networkOf = (mode: string, networks: object | undefined | null): string =>
+  mode === "none" || mode === "host" ? mode : (Object.keys(networks ?? {})[0] ?? mode)
+
+const settingsOf = ({ Config, HostConfig, Mounts, NetworkSettings }: Docker.ContainerInspectInfo): AppliedSettings => ({
   limits: limitsOf(HostConfig),
-  network: HostConfig.NetworkMode ?? "",
+  network: networkOf(HostConfig.NetworkMode ?? "", NetworkSettings.Networks),
   init: HostConfig.Init === true,
   user: Config.User ?? "",
   readOnlyRoot: HostConfig.ReadonlyRootfs === true,

@@ -1,7 +1,7 @@
 /**
  * One request of an engine, and what its refusals mean.
  */
-import { Effect } from "effect"
+import { Duration, Effect, Schedule } from "effect"
 import { type EngineError, EngineRefused, EngineUnreachable } from "../EngineError.ts"
 
 /** One request, abandoned when it is interrupted. */
@@ -32,22 +32,34 @@ export const toEngineError = (action: string, address: string, cause: unknown): 
     : new EngineRefused({ action, status: statusCode, detail: detail.trim() })
 }
 
-const isMissing = (error: EngineError): boolean => error._tag === "EngineRefused" && error.status === 404
+/** Podman's server errors about objects that are not there: its own API has a status for them. */
+const MISSING = /no such (container|image|network|volume)|does not exist in database/i
+
+const isMissing = (error: EngineError): boolean =>
+  error._tag === "EngineRefused" && (error.status === 404 || (error.status === 500 && MISSING.test(error.detail)))
 
 /** Somebody else removes it at this moment. */
 const isGoing = (error: EngineError): boolean =>
-  error._tag === "EngineRefused" && error.status === 409 && /already in progress/.test(error.detail)
+  error._tag === "EngineRefused" && error.status === 409 && error.detail.includes("already in progress")
+
+/** It ends at this moment, which Podman does not wait for. */
+const isEnding = (error: EngineError): boolean =>
+  error._tag === "EngineRefused" && error.status === 500 && /state improper|could not be stopped/.test(error.detail)
 
 /** "No such object" as an answer. */
 export const orMissing = <A>(effect: Effect.Effect<A, EngineError>): Effect.Effect<A | undefined, EngineError> =>
   Effect.catchIf(effect, isMissing, () => Effect.as(Effect.void, undefined))
 
-/** What is gone already, or goes at this moment, counts as done. */
+const ENDING_PAUSE = Duration.millis(100)
+const ENDING_ATTEMPTS = 20
+
+/** A removal: what is gone already, or goes at this moment, counts as done. */
 export const orGone = (effect: Effect.Effect<unknown, EngineError>): Effect.Effect<void, EngineError> =>
-  Effect.asVoid(
+  effect.pipe(
+    Effect.retry({ while: isEnding, schedule: Schedule.spaced(ENDING_PAUSE), times: ENDING_ATTEMPTS }),
     Effect.catchIf(
-      effect,
       (error) => isMissing(error) || isGoing(error),
       () => Effect.void
-    )
+    ),
+    Effect.asVoid
   )

@@ -1,7 +1,7 @@
 /**
  * Needs `node:stream` and `node:net`: the hijacked connection of an exec as a `ByteDuplex`.
  */
-import { type Cause, Deferred, Duration, Effect, Exit, Option, Queue, type Scope, Sink, Stream } from "effect"
+import { type Cause, Deferred, Duration, Effect, Queue, type Scope, Sink, Stream } from "effect"
 import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { ByteDuplex } from "../../ByteDuplex.ts"
@@ -54,12 +54,11 @@ export const execDuplex = Effect.fnUntraced(function* (
       state = next
       return Effect.forEach(pieces, ({ bytes, output }) => Queue.offer(outputs[output], bytes), { discard: true })
     }),
-    Effect.onExit((exit) => {
-      const error = Exit.findErrorOption(exit)
-      const end = (queue: (typeof outputs)["stdout"]) =>
-        Option.isSome(error) ? Queue.fail(queue, error.value) : Queue.end(queue)
-      return Effect.all([end(outputs.stdout), end(outputs.stderr), Deferred.succeed(ended, undefined)])
-    }),
+    // A process that ended before it read all of its stdin resets the connection: its exit code says what is to be said.
+    Effect.ignore,
+    Effect.ensuring(
+      Effect.all([Queue.end(outputs.stdout), Queue.end(outputs.stderr), Deferred.succeed(ended, undefined)])
+    ),
     Effect.forkScoped
   )
   const write = (bytes: Uint8Array) =>

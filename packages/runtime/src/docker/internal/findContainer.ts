@@ -13,6 +13,7 @@ import { HostProcess } from "../HostProcess.ts"
 import { buildImage } from "../ImageBuild.ts"
 import { type Owner, toLabels } from "../OwnerLabels.ts"
 import { cacheStack } from "../StackCache.ts"
+import { LOGS_DIRECTORY, namesWorkDirectory, TESTS_DIRECTORY, workDirectoryOf } from "./containerPlaces.ts"
 import { IDLE_SIGNAL, idleCommand } from "./idleScript.ts"
 import { notCreated, notCreatedAs, OPERATION } from "./notCreated.ts"
 import { ownContainer } from "./ownContainer.ts"
@@ -160,14 +161,8 @@ const specOf = (options: DockerEnvironmentOptions, making: Making): ContainerSpe
 const temporaryMounts = (options: DockerEnvironmentOptions, image: ImageFacts): ReadonlyArray<TemporaryMount> => {
   const asked = options.temporary ?? []
   if (options.readOnlyRoot !== true) return asked
-  const needed = [
-    "/tmp",
-    "/run",
-    DEFAULT_LAYOUT.root,
-    "/logs",
-    "/tests",
-    ...(image.workDirectory === "" ? ["/app"] : [])
-  ]
+  const work = namesWorkDirectory(image.workDirectory) ? [] : [workDirectoryOf(image)]
+  const needed = ["/tmp", "/run", DEFAULT_LAYOUT.root, LOGS_DIRECTORY, TESTS_DIRECTORY, ...work]
   const taken = new Set([...asked, ...(options.mounts ?? [])].map(({ target }) => target))
   return [...asked, ...needed.filter((target) => !taken.has(target)).map((target) => ({ target }))]
 }

@@ -1,7 +1,7 @@
 /**
  * A container of ours: created, held by this process, started, and removed with the scope.
  */
-import { Duration, Effect, type Scope } from "effect"
+import { Duration, Effect, Scope } from "effect"
 import { ContainerEngine } from "../ContainerEngine.ts"
 import type { ContainerSpec } from "../ContainerSpec.ts"
 import type { EngineError } from "../EngineError.ts"
@@ -33,8 +33,11 @@ export const ownContainer = Effect.fnUntraced(function* (
         )
       )
     )
+  // Let go only after the removal: Podman fails to remove a container that ends at that moment.
+  const stdin = yield* Scope.make()
+  yield* Effect.addFinalizer((exit) => Scope.close(stdin, exit))
   const own = yield* Effect.acquireRelease(createWithin(spec), ({ id }) => removed(id))
-  yield* engine.holdStdin(own.id)
+  yield* Scope.provide(engine.holdStdin(own.id), stdin)
   yield* engine.startContainer(own.id)
   return own
 })
