@@ -72,12 +72,18 @@ export const openSession = Effect.fnUntraced(function* (
   // What a program that is no shell has to say, such as `exec: "sh": not found`.
   const greeting = makeHeadTail(GREETING_BYTES)
 
-  const die = Effect.sync(() => {
+  const silent = { stdout: yield* Deferred.make<void>(), stderr: yield* Deferred.make<void>() }
+  const allSaid = Effect.andThen(Deferred.await(silent.stdout), Deferred.await(silent.stderr))
+
+  const die = Effect.gen(function* () {
     state.dead = true
-    if (state.running === undefined) return
+    const { running } = state
+    if (running === undefined) return
+    if (state.nextId > 1) return failRunning(running, "died", "the shell ended while the command ran")
+    // The streams end in any order, and either may bring the words.
+    yield* Effect.timeoutOption(allSaid, LAST_WORDS)
     const said = new TextDecoder().decode(greeting.bytes()).trim()
-    const detail = state.nextId === 1 ? `no shell could be started: ${said}` : "the shell ended while the command ran"
-    failRunning(state.running, "died", detail)
+    failRunning(running, "died", `no shell could be started: ${said}`)
   })
   const follow = (stream: ByteDuplex["stdout"], name: "stdout" | "stderr") => {
     let marked: MarkedState = initialMarked(marker)
@@ -93,7 +99,12 @@ export const openSession = Effect.fnUntraced(function* (
           else if (running.id === 0 && !running.begun) greeting.push(token.bytes)
         }
       })
-    ).pipe(Effect.exit, Effect.andThen(die), Effect.forkScoped)
+    ).pipe(
+      Effect.exit,
+      Effect.andThen(Deferred.succeed(silent[name], undefined)),
+      Effect.andThen(die),
+      Effect.forkScoped
+    )
   }
   yield* Stream.fromQueue(input).pipe(Stream.run(duplex.stdin), Effect.exit, Effect.andThen(die), Effect.forkScoped)
   yield* follow(duplex.stdout, "stdout")
@@ -124,6 +135,9 @@ export const openSession = Effect.fnUntraced(function* (
 })
 
 const GREETING_BYTES = 2048
+
+/** How long the rest of what a program said is waited for; a process that it left behind may never let go of a stream. */
+const LAST_WORDS = "1 second"
 
 /** Prints the shell's own pid and process group; a subshell's `$$` is the shell's. */
 const HELLO = `read -r s </proc/$$/stat && s=\${s##*) } && set -- $s && echo "$$ $3" || echo "$$ 0"`

@@ -30,7 +30,7 @@ describe("an environment", () => {
       const without: TestedShell = { name: "none", argv: ["/nonexistent/sh"], isInstalled: false }
       const { reason } = yield* Effect.flip(environmentOf(without))
       assert.strictEqual(reason._tag, "ShellMissing")
-      assert.match(reason.message, /^no shell in this machine: .*use an image that has one$/)
+      assert.match(reason.message, /^no shell in this machine: .*No such file.*use an image that has one$/)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
