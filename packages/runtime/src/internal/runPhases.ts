@@ -13,10 +13,12 @@ import { outputProbe, satisfies } from "../OutputProbe.ts"
 import * as Redaction from "../Redaction.ts"
 import * as RelayForwarder from "../RelayForwarder.ts"
 import { inPhase, OutputProbeFailed } from "../RuntimeLaunchError.ts"
+import { FORWARDER } from "../StackFiles.ts"
 import { type InstalledStack, StackInstaller } from "../StackInstaller.ts"
 import type { TeamState } from "../TeamState.ts"
 import type { TrialEnd, TrialRun } from "../TrialRuntime.ts"
 import * as Usage from "../Usage.ts"
+import { type Bridge, bridgeRelay, isOnLoopback } from "./bridgeRelay.ts"
 import * as Channel from "./channelView.ts"
 import { composeLaunches, composeMembers, type Member } from "./composeTeam.ts"
 import { ofPost, ofRelayUrl } from "./foreignReason.ts"
@@ -35,8 +37,12 @@ export const runPhases = Effect.fnUntraced(function* (phases: Phases) {
   const { directory, handle, record, trial } = phases.run
   const members = yield* composeMembers(trial, handle, directory)
   const { stack, supervision } = yield* record.phase("install", install(phases))
-  if (trial.options.relayGateway !== undefined)
-    yield* record.phase("forward", forward(phases, stack, supervision, trial.options.relayGateway))
+  const { bridge } = yield* EnvironmentService
+  const { relayGateway } = trial.options
+  const isForwarded = relayGateway !== undefined && stack.digests[FORWARDER] !== undefined
+  if (bridge !== undefined && !isForwarded && isOnLoopback(handle.relayUrl))
+    yield* record.phase("forward", bridged(phases, bridge))
+  else if (relayGateway !== undefined) yield* record.phase("forward", forward(phases, stack, supervision, relayGateway))
   yield* record.phase("launch", launch(phases, stack, supervision, members))
   const agentIds = members.map(({ credential }) => credential.agentId)
   const ready = supervision.awaitReady(agentIds, trial.readinessTimeout)
@@ -103,6 +109,9 @@ const forward = ({ run }: Phases, stack: InstalledStack, supervision: Supervisio
     gateway,
     readyWithin: run.trial.readinessTimeout
   }).pipe(Effect.mapError((reason) => inPhase("forward")(reason)))
+
+const bridged = ({ run }: Phases, bridge: Bridge) =>
+  Effect.mapError(bridgeRelay(run.handle, bridge), (reason) => inPhase("forward")(reason))
 
 const launch = Effect.fnUntraced(function* (
   { run }: Phases,

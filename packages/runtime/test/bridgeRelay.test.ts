@@ -1,0 +1,64 @@
+import { CommandNotRun, EnvironmentError } from "@buzz-orchestra/runtime/EnvironmentError"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { bridgeRelay, isOnLoopback } from "../src/internal/bridgeRelay.ts"
+
+const refusal = (detail: string) =>
+  new EnvironmentError({
+    operation: "EnvironmentService.bridge",
+    reason: new CommandNotRun({ environment: "container x", action: "listen", detail })
+  })
+
+describe("bridgeRelay", () => {
+  it("is for relays that agents look for on their own loopback", () => {
+    for (const url of [
+      "ws://localhost:3600",
+      "ws://127.0.0.1",
+      "WS://LOCALHOST/",
+      "ws://[::1]:7",
+      "ws://127.1.2.3:1/x"
+    ])
+      assert.isTrue(isOnLoopback(url), url)
+    for (const url of [
+      "wss://localhost",
+      "ws://localhost.example",
+      "ws://10.0.0.1:3600",
+      "ws://relay:3600",
+      "ws://127.0.0.1.example"
+    ])
+      assert.isFalse(isOnLoopback(url), url)
+  })
+
+  it.effect("leads from the agents' address to the one that this machine knows", () =>
+    Effect.gen(function* () {
+      const asked: Array<readonly [string, string]> = []
+      const bridge = (listen: string, target: string) => Effect.sync(() => void asked.push([listen, target]))
+      yield* bridgeRelay({ relayUrl: "ws://localhost:3600", userRelayUrl: undefined }, bridge)
+      yield* bridgeRelay({ relayUrl: "ws://localhost", userRelayUrl: "http://10.0.0.2:8080/" }, bridge)
+      assert.deepStrictEqual(asked, [
+        ["127.0.0.1:3600", "localhost:3600"],
+        ["127.0.0.1:80", "10.0.0.2:8080"]
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("carries no TLS", () =>
+    Effect.gen(function* () {
+      const handle = { relayUrl: "ws://localhost", userRelayUrl: "https://relay.example" }
+      const error = yield* Effect.flip(bridgeRelay(handle, () => Effect.void))
+      assert.strictEqual(error._tag, "RelayUrlUnusable")
+      assert.match(error.message, /cannot end TLS/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("says that the port is taken, and else what was said", () =>
+    Effect.gen(function* () {
+      const failing = (detail: string) =>
+        Effect.flip(
+          bridgeRelay({ relayUrl: "ws://localhost:3600", userRelayUrl: undefined }, () => Effect.fail(refusal(detail)))
+        )
+      assert.strictEqual((yield* failing("listen EADDRINUSE: address already in use"))._tag, "ForwarderPortBusy")
+      assert.strictEqual((yield* failing("no nsenter"))._tag, "EnvironmentError")
+    }).pipe(Effect.scoped)
+  )
+})
