@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const packages = readdirSync(new URL("../packages", import.meta.url)).sort()
+const packages = readdirSync(new URL("../packages", import.meta.url)).toSorted()
 
 /** Commands of a step, run in order; the step fails with the first that fails. */
 const steps = {

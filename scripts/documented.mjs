@@ -58,7 +58,7 @@ const isModuleDoc = (lines, end) => {
 
 let count = 0
 const missing = []
-for (const name of readdirSync(join(root, "packages")).sort()) {
+for (const name of readdirSync(join(root, "packages")).toSorted()) {
   const dist = join(root, "packages", name, "dist")
   if (!existsSync(dist)) {
     console.error(`packages/${name}/dist is missing: run "npm run check -- types" first`)

@@ -16,15 +16,16 @@ const [task, ...args] = process.argv.slice(2)
 
 const say = (text) => process.stderr.write(`${text}\n`)
 
+/** The terminal sends SIGINT to the whole foreground group: the child has it already, and forwarding would deliver it twice. */
+const leaveToTerminal = () => {}
+
 /** The child's exit code, or 128 + the number of the signal that ended it. */
 const run = (command, argv, env = process.env) =>
   new Promise((resolve) => {
     const child = spawn(command, argv, { cwd: root, env, stdio: "inherit" })
-    // The terminal sends SIGINT to the whole foreground group, so the child already has it: forwarding it would
-    // deliver it twice. SIGTERM and SIGHUP reach only this process, so they are passed on.
-    const ignore = () => {}
+    // SIGTERM and SIGHUP reach only this process, so they are passed on.
     const forward = (signal) => child.kill(signal)
-    process.on("SIGINT", ignore)
+    process.on("SIGINT", leaveToTerminal)
     process.on("SIGTERM", forward)
     process.on("SIGHUP", forward)
     child.on("error", (error) => {
@@ -32,7 +33,7 @@ const run = (command, argv, env = process.env) =>
       resolve(127)
     })
     child.on("close", (code, signal) => {
-      process.off("SIGINT", ignore)
+      process.off("SIGINT", leaveToTerminal)
       process.off("SIGTERM", forward)
       process.off("SIGHUP", forward)
       resolve(signal === null ? code : 128 + constants.signals[signal])
@@ -46,7 +47,7 @@ const pinnedPnpm = () => {
 
 /** One hash over every file that decides what an install puts into node_modules. */
 const installStamp = () => {
-  const packages = readdirSync(join(root, "packages")).sort()
+  const packages = readdirSync(join(root, "packages")).toSorted()
   const inputs = ["package.json", "pnpm-workspace.yaml", "pnpm-lock.yaml"].concat(
     packages.map((name) => join("packages", name, "package.json"))
   )

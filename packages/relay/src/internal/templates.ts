@@ -101,8 +101,5 @@ export const threadTags = (parent: NostrEvent | undefined): ReadonlyArray<Tag> =
   return root === undefined ? [reply] : [["e", root, "", "root"], reply]
 }
 
-/** The channel that an event names, or `undefined`. */
-export const channelOf = (event: NostrEvent): string | undefined => tagValues(event, "h")[0]
-
 const marked = (event: NostrEvent, marker: string): string | undefined =>
   event.tags.find((tag) => tag[0] === "e" && tag[3] === marker)?.[1]
