@@ -1,6 +1,6 @@
 /** The events that a person on a Buzz relay publishes, before signing. Tag order as the Buzz SDK writes it. */
 import * as EventKind from "../EventKind.ts"
-import { type EventTemplate, type NostrEvent, type Tag, tagValues } from "../NostrEvent.ts"
+import { type EventTemplate, type NostrEvent, type Tag } from "../NostrEvent.ts"
 
 /** A profile merged over the one that exists; fields we do not know stay. */
 export const profile = (
