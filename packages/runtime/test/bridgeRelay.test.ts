@@ -9,6 +9,12 @@ const refusal = (detail: string) =>
     reason: new CommandNotRun({ environment: "container x", action: "listen", detail })
   })
 
+/** How it fails when the environment refuses with these words. */
+const failing = (detail: string) =>
+  Effect.flip(
+    bridgeRelay({ relayUrl: "ws://localhost:3600", userRelayUrl: undefined }, () => Effect.fail(refusal(detail)))
+  )
+
 describe("bridgeRelay", () => {
   it("is for relays that agents look for on their own loopback", () => {
     for (const url of [
@@ -53,10 +59,6 @@ describe("bridgeRelay", () => {
 
   it.effect("says that the port is taken, and else what was said", () =>
     Effect.gen(function* () {
-      const failing = (detail: string) =>
-        Effect.flip(
-          bridgeRelay({ relayUrl: "ws://localhost:3600", userRelayUrl: undefined }, () => Effect.fail(refusal(detail)))
-        )
       assert.strictEqual((yield* failing("listen EADDRINUSE: address already in use"))._tag, "ForwarderPortBusy")
       assert.strictEqual((yield* failing("no nsenter"))._tag, "EnvironmentError")
     }).pipe(Effect.scoped)

@@ -53,9 +53,11 @@ const provisioner = Layer.effect(
   })
 ).pipe(Layer.provide(TrialProvisionerLive.layer), Layer.provide(TrialHandleStore.layerMemory))
 
-/** Everything around a trial but its events, with real processes: the sandbox and the relay. */
-export const realWorldLayer = (environment: LocalEnvironment.LocalEnvironmentOptions = {}) =>
-  Layer.mergeAll(LocalEnvironment.layer(environment), provisioner, RelayObserverLive.layer, ManifestService.layer).pipe(
+type Platform = Layer.Success<typeof platform>
+
+/** Everything around a trial but its events, with real processes: an environment and the relay. */
+export const realWorldIn = <E>(environment: Layer.Layer<EnvironmentService, E, Platform>) =>
+  Layer.mergeAll(environment, provisioner, RelayObserverLive.layer, ManifestService.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(BuzzClientNative.layer, Layer.effect(ProvisionedHandle, Deferred.make()))),
     Layer.provideMerge(
       EmbeddedRelay.layer().pipe(
@@ -64,6 +66,10 @@ export const realWorldLayer = (environment: LocalEnvironment.LocalEnvironmentOpt
     ),
     Layer.provideMerge(platform)
   )
+
+/** The same with the sandbox. */
+export const realWorldLayer = (environment: LocalEnvironment.LocalEnvironmentOptions = {}) =>
+  realWorldIn(LocalEnvironment.layer(environment))
 
 /** Everything of a trial, and the sandbox it runs in. */
 export const realTrialLayer = TrialServices.layerRuntime.pipe(Layer.provideMerge(realWorldLayer()))
