@@ -70,6 +70,7 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   TaskTooLong: "The instruction, with the mention in front of it, does not fit one message.",
   TaskFileMissing: "A file or folder that the task brings is not there.",
   TrialDirectoryUnwritable: "The trial directory cannot be made or written.",
+  EnvironmentBusy: "A program runs a second trial in an environment in which another one has not ended yet.",
 
   BinaryMissing: "Programs of the stack are not where the stack directory should have them; all are listed.",
   BinaryNotExecutable: "A required program is in the stack directory and has no right to be executed.",

@@ -85,7 +85,8 @@ const LAUNCH_CODES = {
   ObservationRefused: 56,
   OutputProbeFailed: 57,
   EvidenceNotExported: 58,
-  BinaryNotExecutable: 59
+  BinaryNotExecutable: 59,
+  EnvironmentBusy: 60
 } as const satisfies Record<RuntimeLaunchReason["_tag"], number>
 
 /** The relay and what is provisioned on it. */

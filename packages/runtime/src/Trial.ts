@@ -27,8 +27,9 @@ export class Trial extends Context.Service<
   {
     /**
      * Runs one trial in the environment and on the relay of the layers. Nothing is provisioned or launched when preparing
-     * fails. Whatever happens, failure and interruption included, everything launched is ended and the trial directory is
-     * written before this returns; a failed clean-up step is a warning and an entry in the summary, never the error.
+     * fails, as it does with `EnvironmentBusy` while another trial is in the environment. Whatever happens, failure and
+     * interruption included, everything launched is ended and the trial directory is written before this returns; a failed
+     * clean-up step is a warning and an entry in the summary, never the error.
      */
     run(options: TrialOptions): Effect.Effect<TrialResult, RuntimeLaunchError | ProvisioningError>
   }

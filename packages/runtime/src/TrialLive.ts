@@ -10,10 +10,11 @@ import * as TrialRoster from "@buzz-orchestra/relay/TrialRoster"
 import { Cause, Clock, Effect, Exit, FileSystem, Layer, Option, Path, Ref } from "effect"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { sentence } from "./internal/bounded.ts"
+import * as EnvironmentUse from "./internal/environmentUse.ts"
 import { noteInterruption } from "./internal/noteInterruption.ts"
 import { noteRetries } from "./internal/noteRetries.ts"
 import { summarize, type SummarizedError } from "./internal/summarize.ts"
-import { inPhase, RuntimeLaunchError, TrialDirectoryUnwritable } from "./RuntimeLaunchError.ts"
+import { EnvironmentBusy, inPhase, RuntimeLaunchError, TrialDirectoryUnwritable } from "./RuntimeLaunchError.ts"
 import { Trial, type TrialResult } from "./Trial.ts"
 import * as TrialDirectory from "./TrialDirectory.ts"
 import { TrialEvents } from "./TrialEvents.ts"
@@ -49,37 +50,53 @@ export const layer: Layer.Layer<Trial, never, Needs> = Layer.effect(
 const runTrial = (options: TrialOptions) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const record = yield* TrialRecord.make
-      const opened = yield* Ref.make(Option.none<TrialDirectory.TrialDirectory>())
-      yield* record.publish(started(options))
-      const exit = yield* Effect.exit(noteRetries(record, phases(options, record, opened, restore)))
-      yield* noteInterruption(record, exit)
-      const summary = yield* finish(options, record, yield* Ref.get(opened), errorOf(exit))
-      const { outcome } = yield* record.facts
-      yield* record.publish({
-        _tag: "TrialEnded",
-        outcome: outcome?.outcome,
-        error: summary.error?.message
-      })
-      const { completion, directory, end } = yield* exit
-      const result: TrialResult = { outcome: end, completion, summary, directory }
-      return result
+      const environment = yield* EnvironmentService
+      const { runId, trialId } = options
+      const user = { runId, trialId, directory: (yield* Path.Path).resolve(options.directory) }
+      return yield* EnvironmentUse.using(environment, user, (other) => runAlone({ options, user, other, restore }))
     })
   )
 
-type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+interface Attempt {
+  readonly options: TrialOptions
+  readonly user: EnvironmentUse.EnvironmentUser
+  /** Another trial in the same environment, for which this one is refused. */
+  readonly other: EnvironmentUse.EnvironmentUser | undefined
+  readonly restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+const runAlone = Effect.fnUntraced(function* (attempt: Attempt) {
+  const { options } = attempt
+  const record = yield* TrialRecord.make
+  const opened = yield* Ref.make(Option.none<TrialDirectory.TrialDirectory>())
+  yield* record.publish(started(options))
+  const exit = yield* Effect.exit(noteRetries(record, phases(attempt, record, opened)))
+  yield* noteInterruption(record, exit)
+  const summary = yield* finish(options, record, yield* Ref.get(opened), errorOf(exit))
+  const { outcome } = yield* record.facts
+  yield* record.publish({
+    _tag: "TrialEnded",
+    outcome: outcome?.outcome,
+    error: summary.error?.message
+  })
+  const { completion, directory, end } = yield* exit
+  const result: TrialResult = { outcome: end, completion, summary, directory }
+  return result
+})
 
 const phases = Effect.fnUntraced(function* (
-  options: TrialOptions,
+  { options, other, restore, user }: Attempt,
   record: TrialRecord.TrialRecord,
-  opened: Ref.Ref<Option.Option<TrialDirectory.TrialDirectory>>,
-  restore: Restore
+  opened: Ref.Ref<Option.Option<TrialDirectory.TrialDirectory>>
 ) {
   const provisioner = yield* TrialProvisioner
   const runtime = yield* TrialRuntime
   const preparing = Effect.gen(function* () {
+    // The other trial's documents are not written over.
+    if (other?.directory === user.directory) return yield* busy(other)
     const directory = yield* openDirectory(options)
     yield* Ref.set(opened, Option.some(directory))
+    if (other !== undefined) return yield* busy(other)
     return { directory, trial: yield* prepare(options) }
   })
   const { directory, trial } = yield* restore(record.phase("prepare", preparing))
@@ -90,6 +107,11 @@ const phases = Effect.fnUntraced(function* (
   yield* teardown(handle, record)
   const { completion, outcome } = yield* exit
   return { completion, directory: directory.path, end: outcome }
+})
+
+const busy = Effect.fnUntraced(function* ({ runId, trialId }: EnvironmentUse.EnvironmentUser) {
+  const { facts } = yield* EnvironmentService
+  return yield* inPhase("prepare")(new EnvironmentBusy({ environment: facts.name, runId, trialId }))
 })
 
 /** Made before anything is checked, so that a trial that cannot be prepared leaves its reason behind. */

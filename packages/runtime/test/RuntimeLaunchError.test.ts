@@ -136,6 +136,10 @@ describe("RuntimeLaunchError, in words", () => {
       new Errors.RelayUrlUnusable({ url: "http://relay", neededFor: "forwarder", expected: "ws://" }),
       /forwarder cannot use.*http:\/\/relay.*ws:\/\//
     ],
+    [
+      new Errors.EnvironmentBusy({ environment: "box", runId: "r", trialId: "t-1" }),
+      /box is used by the trial t-1 of the run r/
+    ],
     [new Errors.TaskTooLong({ size: 70_000, limit: 65_536 }), /70000 bytes.*65536/],
     [missing, /binary not found: buzz-acp is not at \/stack\/buzz-acp; check/],
     [

@@ -64,6 +64,7 @@ export const launchRenderings: Renderings<RuntimeLaunchReason> = {
   TaskTooLong: sentence("give long texts to the agents as files with --upload FILE:PATH"),
   TaskFileMissing: sentence("correct the part of --upload FILE:PATH before the colon"),
   TrialDirectoryUnwritable: sentence("give another directory with --out DIR"),
+  EnvironmentBusy: sentence("wait until the other trial has ended, or run this one in another environment"),
   BinaryMissing: sentence(CHECK_STACK),
   BinaryNotExecutable: sentence("a program of a stack directory is a file that may be executed"),
   CaBundleMissing: sentence("the root certificates are one PEM file; without one, Node's own are used"),

@@ -181,6 +181,21 @@ export class TrialDirectoryUnwritable extends Schema.TaggedError<TrialDirectoryU
   }
 }
 
+/** Another trial runs in the environment, which holds the stack, the logs and the processes of one at a time. */
+export class EnvironmentBusy extends Schema.TaggedError<EnvironmentBusy>()("EnvironmentBusy", {
+  environment: Schema.String,
+  /** The run and the trial that is in it. */
+  runId: Schema.String,
+  trialId: Schema.String
+}) {
+  override get message(): string {
+    return (
+      `${this.environment} is used by the trial ${this.trialId} of the run ${this.runId}: ` +
+      "run one after the other, or give each trial an environment of its own"
+    )
+  }
+}
+
 /** Everything that preparing a trial can meet. */
 export const PrepareReason = Schema.Union([
   ConfigurationOutOfBounds,
@@ -195,7 +210,8 @@ export const PrepareReason = Schema.Union([
   RelayUrlUnusable,
   TaskTooLong,
   TaskFileMissing,
-  TrialDirectoryUnwritable
+  TrialDirectoryUnwritable,
+  EnvironmentBusy
 ])
 
 /** Everything that preparing a trial can meet. */
