@@ -9,6 +9,7 @@ import { HostProcess } from "./HostProcess.ts"
 import { fromLabels, type LiveHost, OWNER_LABEL } from "./OwnerLabels.ts"
 import { planReap, type ReapDecision } from "./ReapPlan.ts"
 
+/** How to reap. */
 export interface ReapOptions {
   /** Only says what would be removed. Default false. */
   readonly dryRun?: boolean
@@ -16,6 +17,7 @@ export interface ReapOptions {
   readonly keepImages?: Duration.Input
 }
 
+/** What was done, and what was not. */
 export interface ReapReport {
   /** Removed, or with `dryRun` to be removed. */
   readonly removed: ReadonlyArray<ReapDecision>

@@ -33,12 +33,14 @@ export const statusOf = (id: string) =>
       .catch(() => "gone")
   )
 
+/** The program of a harness; its argument is an image, or `container:` and an id. */
+export const HARNESS = fileURLToPath(new URL("../fixtures/harness.ts", import.meta.url))
+
 /** A harness in a process of its own, once it is ready, with the container it uses. The scope kills it. */
 export const startHarness = Effect.fnUntraced(function* (what: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const script = fileURLToPath(new URL("../fixtures/harness.ts", import.meta.url))
   const handle = yield* spawner.spawn(
-    ChildProcess.make(process.execPath, [script, what], { extendEnv: true, killSignal: "SIGKILL", stderr: "inherit" })
+    ChildProcess.make(process.execPath, [HARNESS, what], { extendEnv: true, killSignal: "SIGKILL", stderr: "inherit" })
   )
   const lines = yield* Stream.decodeText(handle.stdout).pipe(
     Stream.splitLines,
