@@ -49,6 +49,8 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   RelayNotServed: "The embedded relay cannot listen, most often because its port is taken.",
   EngineUnavailable:
     "A container is asked for, and no engine answers where `DOCKER_HOST` or the docker context says, or it refuses.",
+  RelayNotReached:
+    "A container was made, and the relay does not answer programs in it; or no way leads from it to the embedded relay.",
 
   EnvironmentLost: "The container stopped or was removed, memory or disk ran out, or the sandbox died.",
   EnvironmentNotCreated: "The sandbox or container cannot be had: a program, a right, an image or a mount is missing.",

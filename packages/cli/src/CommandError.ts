@@ -63,6 +63,7 @@ export class ExampleMissing extends Schema.TaggedError<ExampleMissing>()("Exampl
 
 /** The embedded relay cannot listen on the address. */
 export class RelayNotServed extends Schema.TaggedError<RelayNotServed>()("RelayNotServed", {
+  host: Schema.String,
   port: Schema.Int,
   detail: Schema.String
 }) {}
@@ -70,6 +71,14 @@ export class RelayNotServed extends Schema.TaggedError<RelayNotServed>()("RelayN
 /** The container engine that is to be used cannot be: its address makes no sense, nobody answers there, or it refuses. */
 export class EngineUnavailable extends Schema.TaggedError<EngineUnavailable>()("EngineUnavailable", {
   /** A sentence that names the address. */
+  detail: Schema.String
+}) {}
+
+/** Programs in the environment that was made cannot reach the relay. */
+export class RelayNotReached extends Schema.TaggedError<RelayNotReached>()("RelayNotReached", {
+  /** As they dial it. */
+  relayUrl: Schema.String,
+  environment: Schema.String,
   detail: Schema.String
 }) {}
 
@@ -86,7 +95,8 @@ export const CommandReason = Schema.Union([
   ReferenceStackUnavailable,
   ExampleMissing,
   RelayNotServed,
-  EngineUnavailable
+  EngineUnavailable,
+  RelayNotReached
 ])
 
 /** Every reason a `CommandError` can have. */

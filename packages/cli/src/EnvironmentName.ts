@@ -1,10 +1,10 @@
 /**
- * The environments that `--environment` names. A new one is a name here, its layer in `Environments`, and nothing else in
- * this package.
+ * The environments that `--environment` names. A new one is a name here, its flags in `EnvironmentRequest`, and its layer in
+ * `Environments`.
  */
 
 /** What `--environment` takes. */
-export const ENVIRONMENTS = ["local"] as const
+export const ENVIRONMENTS = ["local", "docker"] as const
 
 /** One of `ENVIRONMENTS`. */
 export type EnvironmentName = (typeof ENVIRONMENTS)[number]

@@ -1,5 +1,5 @@
 /**
- * The whole of a trial's services in each of the environments that `--environment` names.
+ * The whole of a trial's services in each of the environments that can be asked for.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeWS from "@effect/platform-node/NodeWS"
@@ -7,27 +7,33 @@ import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
 import { nodeBeside } from "@buzz-orchestra/runtime/SandboxPlan"
 import * as TrialServices from "@buzz-orchestra/runtime/TrialServices"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
-import type { EnvironmentName } from "./EnvironmentName.ts"
+import type { ContainerTrial } from "./ContainerEnvironment.ts"
+import type { EnvironmentRequest } from "./EnvironmentRequest.ts"
+import { HostAccess } from "./HostAccess.ts"
 
-/** What the stack asks of an environment. */
-export interface EnvironmentNeeds {
-  /** The programs are scripts: this process's own Node is put beside them. */
-  readonly needsNode: boolean
-}
+const localLayer = ({ needsNode }: ContainerTrial) =>
+  LocalEnvironment.layer({ mounts: needsNode ? [nodeBeside(process.execPath)] : [] }).pipe(
+    Layer.merge(Layer.succeed(HostAccess, { _tag: "SameNetwork" }))
+  )
 
-const environmentLayer = (name: EnvironmentName, { needsNode }: EnvironmentNeeds) => {
-  switch (name) {
-    case "local":
-      return LocalEnvironment.layer({ mounts: needsNode ? [nodeBeside(process.execPath)] : [] })
-  }
-}
+const environmentLayer = (request: EnvironmentRequest, trial: ContainerTrial) =>
+  Layer.unwrap(
+    request._tag === "Local"
+      ? Effect.succeed(localLayer(trial))
+      : Effect.map(
+          Effect.promise(() => import("./ContainerEnvironment.ts")),
+          ({ layer }) => layer(request, trial)
+        )
+  )
 
-/** Everything a trial runs on. The environment is created when the layer is built and ended with its scope. */
-export const trialLayer = (name: EnvironmentName, needs: EnvironmentNeeds) =>
+/**
+ * Everything a trial runs on, and its environment, which is created when the layer is built and ended with its scope.
+ */
+export const trialLayer = (request: EnvironmentRequest, trial: ContainerTrial) =>
   TrialServices.layer.pipe(
-    Layer.provide(environmentLayer(name, needs)),
+    Layer.provideMerge(environmentLayer(request, trial)),
     Layer.provide(
       Layer.mergeAll(
         FetchHttpClient.layer,

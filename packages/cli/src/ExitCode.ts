@@ -41,7 +41,8 @@ const COMMAND_CODES = {
   ReferenceStackUnavailable: 9,
   ExampleMissing: 16,
   RelayNotServed: 17,
-  EngineUnavailable: 18
+  EngineUnavailable: 18,
+  RelayNotReached: 19
 } as const satisfies Record<CommandReason["_tag"], number>
 
 /** The environment and everything launched in it. */

@@ -1,82 +1,110 @@
 /**
- * One trial as a command: prepare, start relay and environment, run and show. `run` and `demo` differ in what they ask for.
+ * One trial as a command: prepare, make the environment, bring the relay there, run and show. `run` and `demo` differ in what
+ * they ask for.
  */
-import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
+import type { Condition } from "@buzz-orchestra/manifest/Condition"
+import type { ContainerLimits } from "@buzz-orchestra/runtime/docker/ContainerSpec"
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
-import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
-import { Clock, Effect } from "effect"
-import type { EnvironmentName } from "./EnvironmentName.ts"
+import type { StackFiles } from "@buzz-orchestra/runtime/StackFiles"
+import { DEFAULT_READINESS_TIMEOUT } from "@buzz-orchestra/runtime/TrialOptions"
+import { Duration, Effect } from "effect"
 import * as Environments from "./Environments.ts"
+import type { EnvironmentRequest } from "./EnvironmentRequest.ts"
+import { announceError } from "./ExitedLine.ts"
 import * as Failure from "./Failure.ts"
-import { exitedLine } from "./JsonLines.ts"
-import * as LocalRelay from "./LocalRelay.ts"
 import * as LogLines from "./LogLines.ts"
 import { Output } from "./Output.ts"
+import * as RelaySetup from "./RelaySetup.ts"
 import * as ShownTrial from "./ShownTrial.ts"
 import * as TrialInputs from "./TrialInputs.ts"
-import type { RelayRequest, TrialRequest } from "./TrialRequest.ts"
+import type { TrialRequest } from "./TrialRequest.ts"
 
 /** Where and how to run it. */
 export interface TrialCommandOptions {
-  readonly environment: EnvironmentName
+  readonly environment: EnvironmentRequest
   readonly json: boolean
 }
 
 /** Runs the trial that `request` describes. Everything it starts has ended when it returns. */
 export const execute = Effect.fn("TrialCommand.execute")(
-  function* (request: TrialRequest, options: TrialCommandOptions) {
+  function* (request: TrialRequest, { environment, json }: TrialCommandOptions) {
     const output = yield* Output
     const inputs = yield* TrialInputs.read(request, process.execPath)
-    const { condition } = inputs
+    const { condition, directory } = inputs
     const redactor = Redaction.make(inputs.secrets)
     const scrub = (text: string) => Redaction.apply(redactor, text)
-    yield* Effect.forEach(condition.warnings, (warning) =>
-      output.writeError(`${Failure.warningLine(warning, condition.source, output.style)}\n`)
-    )
-    const trialLayer = Environments.trialLayer(options.environment, { needsNode: inputs.needsNode })
-    const run = (relay: Pick<TrialOptions, "relayUrl" | "userRelayUrl">) =>
-      ShownTrial.run(
-        { ...inputs.options, ...relay },
-        {
-          json: options.json,
-          directory: inputs.directory,
-          scrub,
-          leftovers: leftovers(inputs, request.relay)
-        }
-      ).pipe(Effect.provide(trialLayer))
-    // The relay ends after the environment: what is connected to it has ended by then.
-    yield* Effect.provide(withRelay(request, run), LogLines.layer(scrub))
+    const warnings = condition.warnings.map((it) => Failure.warningLine(it, condition.source, output.style))
+    for (const line of [...warnings, ...unlimited(condition, environment).map((it) => `warning: ${it}`)])
+      yield* output.writeError(`${line}\n`)
+    const stack = withNode(environment, inputs)
+    const trialLayer = Environments.trialLayer(environment, {
+      command: request.command,
+      runId: inputs.options.runId,
+      trialId: inputs.options.trialId,
+      stack,
+      needsNode: inputs.needsNode,
+      limits: limitsOf(condition),
+      timeLimit: timeLimitOf(inputs),
+      onProgress: (line) => output.writeError(`${scrub(line)}\n`)
+    })
+    const trial = Effect.gen(function* () {
+      const relay = yield* RelaySetup.open(request, stack)
+      const show = { json, directory, scrub, leftovers: leftovers(inputs, request, environment) }
+      yield* ShownTrial.run({ ...inputs.options, stack, ...relay }, show)
+    })
+    yield* trial.pipe(Effect.scoped, Effect.provide(trialLayer), Effect.provide(LogLines.layer(scrub)))
   },
-  // The last line of NDJSON says how the command exits, also when no trial was started.
-  (effect, _request, { json }) =>
-    Effect.tapError(effect, (error) =>
-      json && Failure.isKnown(error) ? writeExited(Failure.fromError(error)) : Effect.void
-    )
+  (effect, _request, { json }) => announceError(json)(effect)
 )
 
-/** Runs with the relay that was asked for; an embedded one lives as long as the trial. */
-const withRelay = <E, R>(
-  request: TrialRequest,
-  run: (relay: Pick<TrialOptions, "relayUrl" | "userRelayUrl">) => Effect.Effect<void, E, R>
-) =>
-  request.relay._tag === "Running"
-    ? run({
-        relayUrl: request.relay.url,
-        ...(request.relay.userUrl === undefined ? {} : { userRelayUrl: request.relay.userUrl })
-      })
-    : EmbeddedRelay.use(({ url }) => run({ relayUrl: url })).pipe(Effect.provide(LocalRelay.layer(0, request.command)))
+/**
+ * In a container of an image this process's Node is one of the programs: it is verified and put there like the others. One for
+ * another system would not run there; then the image must have its own on the PATH.
+ */
+const withNode = (environment: EnvironmentRequest, { needsNode, options }: TrialInputs.TrialInputs): StackFiles =>
+  needsNode && hasImage(environment) && process.platform === "linux"
+    ? { ...options.stack, programs: { ...options.stack.programs, node: process.execPath } }
+    : options.stack
+
+const hasImage = (environment: EnvironmentRequest): boolean =>
+  environment._tag === "Container" && environment.source._tag !== "ThisMachine"
+
+const limitsOf = ({ manifest }: Condition): ContainerLimits => {
+  const { override_cpus: cpus, override_memory_mb: memoryMb, override_storage_mb: storageMb } = manifest.environment
+  return {
+    ...(cpus === null ? {} : { cpus }),
+    ...(memoryMb === null ? {} : { memoryMb }),
+    ...(storageMb === null ? {} : { storageMb })
+  }
+}
+
+/** What the manifest asks for and the environment cannot be given. */
+const unlimited = (condition: Condition, environment: EnvironmentRequest): ReadonlyArray<string> => {
+  if (Object.keys(limitsOf(condition)).length === 0) return []
+  const ignored = `the limits of the manifest's environment block are not applied: `
+  if (environment._tag === "Local") return [`${ignored}a local sandbox has none`]
+  return environment.source._tag === "Container" ? [`${ignored}the container exists and has its own`] : []
+}
+
+/** Installing, launching, settling and collecting take minutes at most, whatever the machine. */
+const MARGIN = Duration.minutes(15)
+
+/** A container that nobody ends, ends by itself then. */
+const timeLimitOf = ({ condition, options }: TrialInputs.TrialInputs): Duration.Duration => {
+  const ready = Duration.fromInputUnsafe(options.readinessTimeout ?? DEFAULT_READINESS_TIMEOUT)
+  const budget = Duration.seconds(condition.manifest.trial_budget.timeout_seconds)
+  return Duration.sum(Duration.sum(budget, ready), MARGIN)
+}
 
 /** What a command that leaves at once cannot clean up. Sandbox, processes and an embedded relay end with it. */
-const leftovers = (inputs: TrialInputs.TrialInputs, relay: RelayRequest): ReadonlyArray<string> => [
-  `${inputs.directory}: an unfinished bundle`,
-  ...(relay._tag === "Running" ? [`on ${relay.url}: the trial's private channel, not archived`] : [])
+const leftovers = (
+  { directory }: TrialInputs.TrialInputs,
+  { relay }: TrialRequest,
+  environment: EnvironmentRequest
+): ReadonlyArray<string> => [
+  `${directory}: an unfinished bundle`,
+  ...(relay._tag === "Running" ? [`on ${relay.url}: the trial's private channel, not archived`] : []),
+  ...(environment._tag === "Container" && environment.source._tag !== "Container"
+    ? ["in the container engine: the trial's container, stopped; the next trial in a container removes it"]
+    : [])
 ]
-
-const writeExited = Effect.fnUntraced(function* (failure: Failure.Failure) {
-  const output = yield* Output
-  const { exitCode, line, next, reason } = failure
-  const at = yield* Clock.currentTimeMillis
-  yield* output.write(
-    `${exitedLine(at, { exitCode, outcome: undefined, directory: undefined, error: { reason, message: line, next } })}\n`
-  )
-})

@@ -70,20 +70,20 @@ export const parseInstruction = (
 const instructionUsage = (detail: string) =>
   new UsageInvalid({ detail, instead: "give one: --instruction TEXT, or --instruction-file FILE" })
 
-/** The relay that the flags ask for; `--user-relay` is another view of `--relay` and nothing alone. */
+/** The relay that the flags ask for; `--user-relay` and `--relay-gateway` are other views of `--relay` and nothing alone. */
 export const parseRelay = (
   url: string | undefined,
-  userUrl: string | undefined
+  userUrl: string | undefined,
+  gateway?: string | undefined
 ): Result.Result<RelayRequest, UsageInvalid> => {
   if (url !== undefined) return Result.succeed({ _tag: "Running", url, userUrl })
-  return userUrl === undefined
-    ? Result.succeed({ _tag: "Embedded" })
-    : Result.fail(
-        new UsageInvalid({
-          detail: "--user-relay is given without --relay",
-          instead: "give the relay as the agents dial it with --relay, or leave both out for the embedded relay"
-        })
-      )
+  if (userUrl === undefined && gateway === undefined) return Result.succeed({ _tag: "Embedded" })
+  return Result.fail(
+    new UsageInvalid({
+      detail: `${userUrl === undefined ? "--relay-gateway" : "--user-relay"} is given without --relay`,
+      instead: "give the relay as the agents dial it with --relay, or leave both out for the embedded relay"
+    })
+  )
 }
 
 /** `2026-11-30T02:48:00Z` as `20261130T024800Z`, for names. */

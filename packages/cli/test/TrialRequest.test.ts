@@ -23,13 +23,14 @@ describe("TrialRequest", () => {
     assert.isTrue(refused(parseInstruction(" \n", undefined)))
     assert.isTrue(refused(parseInstruction("do it", "task.md")))
   })
-  it("embeds a relay unless one is given; the user's view alone means nothing", () => {
+  it("embeds a relay unless one is given; another view of one alone means nothing", () => {
     assert.deepStrictEqual(parseRelay(undefined, undefined), Result.succeed({ _tag: "Embedded" }))
     assert.deepStrictEqual(
       parseRelay("ws://localhost:3600", undefined),
       Result.succeed({ _tag: "Running", url: "ws://localhost:3600", userUrl: undefined })
     )
     assert.isTrue(refused(parseRelay(undefined, "http://localhost:3600")))
+    assert.isTrue(refused(parseRelay(undefined, undefined, "172.17.0.1:3600")))
   })
   it("makes a directory name of any condition", () => {
     const time = Date.UTC(2026, 10, 30, 2, 48, 7)

@@ -4,10 +4,12 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { Command } from "effect/cli"
 import { CommandError, ExampleMissing } from "../CommandError.ts"
+import type { EnvironmentRequest } from "../EnvironmentRequest.ts"
 import { Output } from "../Output.ts"
 import { importTrialCommand } from "../internal/importTrialCommand.ts"
 import { REFERENCE_STACK, type TrialRequest } from "../TrialRequest.ts"
-import { environmentFlag, jsonFlag, outFlag } from "./Run.ts"
+import { environmentFlags, toEnvironment } from "./EnvironmentFlags.ts"
+import { jsonFlag, outFlag } from "./Run.ts"
 
 /** Where `endpoints.json` of the example tells the scripted models to look. */
 const PLAYBOOK_TARGET = "/tmp/hello-team/playbook.yaml"
@@ -15,18 +17,19 @@ const PLAYBOOK_TARGET = "/tmp/hello-team/playbook.yaml"
 /** A provider's key has to be there, and a scripted model asks nobody. */
 const SCRIPTED_KEY = { SCRIPTED_API_KEY: "scripted-models-need-no-key" }
 
-const INTRODUCTION = [
+const introduction = ({ _tag }: EnvironmentRequest) => [
   "A team of three solves a small task on this machine: a lead, an implementer and a reviewer.",
-  "Their processes are real, in a sandbox of their own; they talk over a real relay inside this command; what their",
-  "models say is written in a playbook. No network, no API key, nothing to pay.",
+  `Their processes are real, in a ${_tag === "Local" ? "sandbox" : "container"} of their own; they talk over a real relay inside this command; what`,
+  "their models say is written in a playbook. No network, no API key, nothing to pay.",
   ""
 ]
 
 /** `buzz-orchestra demo`. */
 export const demo = Command.make(
   "demo",
-  { out: outFlag, json: jsonFlag, environment: environmentFlag },
-  Effect.fn("demo")(function* ({ environment, json, out }) {
+  { out: outFlag, json: jsonFlag, ...environmentFlags },
+  Effect.fn("demo")(function* ({ json, out, ...flags }) {
+    const environment = yield* toEnvironment("demo", flags, { _tag: "ThisMachine" })
     const path = yield* Path.Path
     const output = yield* Output
     const example = yield* exampleDirectory
@@ -48,7 +51,8 @@ export const demo = Command.make(
       sweep: "stack",
       knownKeys: SCRIPTED_KEY
     }
-    if (!json) yield* output.write([...INTRODUCTION, `The team and its playbook: ${example}`, ""].join("\n"))
+    if (!json)
+      yield* output.write([...introduction(environment), `The team and its playbook: ${example}`, ""].join("\n"))
     const { execute } = yield* importTrialCommand
     yield* execute(request, { environment, json })
   })
@@ -56,7 +60,11 @@ export const demo = Command.make(
   Command.withDescription("Watch a team of three solve a small task, offline, in seconds"),
   Command.withExamples([
     { command: "buzz-orchestra demo", description: "Run it and look at the bundle it leaves under trials/" },
-    { command: "buzz-orchestra demo --json | jq .event", description: "The same as a stream of events" }
+    { command: "buzz-orchestra demo --json | jq .event", description: "The same as a stream of events" },
+    {
+      command: "buzz-orchestra demo --environment docker",
+      description: "The same in a container made of this machine's own programs, without any image"
+    }
   ])
 )
 

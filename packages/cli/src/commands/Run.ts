@@ -4,18 +4,12 @@
 import { Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandError, type UsageInvalid } from "../CommandError.ts"
-import { ENVIRONMENTS } from "../EnvironmentName.ts"
 import { importTrialCommand } from "../internal/importTrialCommand.ts"
 import { parseInstruction, parseRelay, parseUpload, REFERENCE_STACK, type TrialRequest } from "../TrialRequest.ts"
+import { environmentFlags, toEnvironment } from "./EnvironmentFlags.ts"
 
 const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
-
-/** Where the trial runs. */
-export const environmentFlag = Flag.Literals("environment", ENVIRONMENTS).pipe(
-  Flag.withDescription("Where the stack runs: `local` is a private sandbox on this Linux machine"),
-  Flag.withDefault("local" as const)
-)
 
 /** Machine-readable output. */
 export const jsonFlag = Flag.Boolean("json").pipe(
@@ -34,7 +28,7 @@ const flags = {
     Flag.withMetavar("FILE"),
     Flag.withDescription("How each endpoint is reached; names the variables that hold API keys")
   ),
-  environment: environmentFlag,
+  ...environmentFlags,
   stack: Flag.String("stack").pipe(
     Flag.withMetavar("DIR"),
     Flag.withDescription(
@@ -84,7 +78,7 @@ export const toRequest = (flags: Flags): Result.Result<TrialRequest, UsageInvali
       artifactRoot: value(flags.artifactRoot),
       out: value(flags.out),
       stack: flags.stack,
-      relay: yield* parseRelay(value(flags.relay), value(flags.userRelay)),
+      relay: yield* parseRelay(value(flags.relay), value(flags.userRelay), value(flags.relayGateway)),
       uploads: yield* Result.all(flags.uploads.map(parseUpload)),
       relayGateway: value(flags.relayGateway),
       ownerKeyVariable: value(flags.ownerKeyEnv),
@@ -103,8 +97,9 @@ export const run = Command.make(
       Effect.fromResult(toRequest(flags)),
       (reason) => new CommandError({ command: "run", reason })
     )
+    const environment = yield* toEnvironment("run", flags)
     const { execute } = yield* importTrialCommand
-    yield* execute(request, { environment: flags.environment, json: flags.json })
+    yield* execute(request, { environment, json: flags.json })
   })
 ).pipe(
   Command.withDescription("Run one trial of a manifest on one task and leave a bundle"),
@@ -118,6 +113,11 @@ export const run = Command.make(
       command:
         "buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction-file task.md --upload repo:/app",
       description: "The task from a file, with a folder to work on"
+    },
+    {
+      command:
+        "buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction-file task.md --environment docker --dockerfile task --memory 4096 --cpus 2",
+      description: "In a container of the task's own image, within limits"
     },
     {
       command:

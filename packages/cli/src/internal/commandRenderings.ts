@@ -47,8 +47,8 @@ export const commandRenderings: Renderings<CommandReason> = {
     line: `the files of the demo are not in ${directory}`,
     next: "install the package again; it ships them"
   }),
-  RelayNotServed: ({ detail, port }) => ({
-    line: `cannot listen on 127.0.0.1:${port}: ${detail}`,
+  RelayNotServed: ({ detail, host, port }) => ({
+    line: `cannot listen on ${host}:${port}: ${detail}`,
     next: "give another port with --port, or --port 0 for any free one"
   }),
   EngineUnavailable: ({ detail }) => ({
@@ -56,5 +56,9 @@ export const commandRenderings: Renderings<CommandReason> = {
     next: /EACCES|EPERM|permission denied/i.test(detail)
       ? "run it as a user who may use the engine: root, or a member of the group that owns its socket"
       : "start Docker or Podman, or set DOCKER_HOST to where it listens, such as unix:///var/run/docker.sock"
+  }),
+  RelayNotReached: ({ detail, environment, relayUrl }) => ({
+    line: `the relay ${relayUrl} is not reached from ${environment}: ${detail}`,
+    next: "check that it runs; give a network that reaches it with --network, or with --relay-gateway HOST:PORT where the container sees it"
   })
 }

@@ -1,0 +1,92 @@
+/**
+ * Where a person wants a trial to run, as the flags of `run` and `demo` say it. Pure.
+ */
+import type { ContainerLimits } from "@buzz-orchestra/runtime/docker/ContainerSpec"
+import type { ContainerSource } from "@buzz-orchestra/runtime/docker/DockerEnvironmentOptions"
+import { Result } from "effect"
+import { UsageInvalid } from "./CommandError.ts"
+import type { EnvironmentName } from "./EnvironmentName.ts"
+
+/** A local sandbox, or a container. */
+export type EnvironmentRequest = { readonly _tag: "Local" } | ContainerRequest
+
+/** A container: one that is made with these settings, or one that exists and has its own. */
+export interface ContainerRequest {
+  readonly _tag: "Container"
+  readonly source: RequestedSource
+  /** What the flags say; what they leave out, the manifest may say. */
+  readonly limits: ContainerLimits
+  /** `public`, `none`, `host` or a network's name; default: `public`. */
+  readonly network: string | undefined
+}
+
+/** Where a container comes from; `ThisMachine` is made of this machine's own programs, and needs no image. */
+export type RequestedSource = ContainerSource | { readonly _tag: "ThisMachine" }
+
+/** The flags' values. Names are those of the flags. */
+export interface EnvironmentFlags {
+  readonly environment: EnvironmentName
+  readonly image: string | undefined
+  readonly dockerfile: string | undefined
+  readonly container: string | undefined
+  /** MiB. */
+  readonly memory: number | undefined
+  readonly cpus: number | undefined
+  /** MiB. */
+  readonly storage: number | undefined
+  readonly network: string | undefined
+}
+
+const SOURCES = ["image", "dockerfile", "container"] as const
+const SETTINGS = ["memory", "cpus", "storage", "network"] as const
+
+/**
+ * What the flags ask for, or why they do not go together. `fallback` is the container of a command that needs none to be named.
+ */
+export const parseEnvironment = (
+  flags: EnvironmentFlags,
+  fallback?: RequestedSource
+): Result.Result<EnvironmentRequest, UsageInvalid> => {
+  const given = (names: ReadonlyArray<(typeof SOURCES | typeof SETTINGS)[number]>) =>
+    names.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
+  const [sources, settings] = [given(SOURCES), given(SETTINGS)]
+  if (flags.environment === "local") {
+    const foreign = [...sources, ...settings]
+    if (foreign.length === 0) return Result.succeed({ _tag: "Local" })
+    return invalid(
+      `${and(foreign)} ${foreign.length === 1 ? "means" : "mean"} nothing in a local sandbox`,
+      `add --environment docker, or leave ${and(foreign)} out`
+    )
+  }
+  if (sources.length > 1) return invalid(`${and(sources)} name more than one container`, `give one: ${CHOICES}`)
+  if (flags.container !== undefined && settings.length > 0)
+    return invalid(
+      `${and(settings)} cannot be changed of a container that exists`,
+      `leave ${and(settings)} out, or have a container made with --image REF or --dockerfile DIR`
+    )
+  const source = sourceOf(flags) ?? fallback
+  if (source === undefined) return invalid("no container is given", `give one: ${CHOICES}`)
+  const { cpus, memory, network, storage } = flags
+  const limits: ContainerLimits = {
+    ...(cpus === undefined ? {} : { cpus }),
+    ...(memory === undefined ? {} : { memoryMb: memory }),
+    ...(storage === undefined ? {} : { storageMb: storage })
+  }
+  return Result.succeed({ _tag: "Container", source, limits, network })
+}
+
+const CHOICES = "--image REF, --dockerfile DIR, or --container ID of one that runs"
+
+const sourceOf = ({ container, dockerfile, image }: EnvironmentFlags): ContainerSource | undefined => {
+  if (image !== undefined) return { _tag: "Image", reference: image }
+  if (dockerfile !== undefined) return { _tag: "Dockerfile", directory: dockerfile }
+  return container === undefined ? undefined : { _tag: "Container", id: container }
+}
+
+const invalid = (detail: string, instead: string) => Result.fail(new UsageInvalid({ detail, instead }))
+
+/** `a`, `a and b`, `a, b and c`. */
+const and = (words: ReadonlyArray<string>): string => {
+  const [last = ""] = words.slice(-1)
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`
+}
