@@ -14,7 +14,8 @@ const [out = "greetings", stack] = process.argv.slice(2)
 const program = Effect.gen(function* () {
   const path = yield* Path.Path
   const team = yield* Team.load(stack)
-  const { outcome, text } = yield* follow(greet(team, "Ada", path.resolve(out, "Ada"))).pipe(
+  const trial = { runId: team.runId, trialId: "Ada" }
+  const { outcome, text } = yield* follow(trial, greet(team, "Ada", path.resolve(out, "Ada"))).pipe(
     Effect.provide(Services.layerTrial)
   )
   yield* Console.log(`${outcome}: ${text ?? "no greeting"}`)

@@ -1,10 +1,11 @@
 /**
- * The trial's events as NDJSON: one object per line, `event` names its kind, `at` is ISO 8601 in UTC, the other fields are
- * those of `TrialEvent`, but for the signed event of a `MessageSeen`, which stands under `message`. Fields without a value are `null`, never left out. Pure.
+ * The trial's events as NDJSON: one object per line, `event` names its kind, `at` is ISO 8601 in UTC, `runId` and `trialId` name
+ * the trial, the other fields are those of `TrialEvent`, but for the signed event of a `MessageSeen`, which stands under
+ * `message`. Fields without a value are `null`, never left out. Pure.
  */
 import type { TrialEvent } from "@buzz-orchestra/runtime/TrialEvent"
 
-/** The last line of every `--json` run. */
+/** The last line of every `--json` run: the end of the command, and of no trial when none was started. */
 export interface Exited {
   readonly exitCode: number
   /** Absent when no trial was started or its launch failed. */
@@ -16,8 +17,9 @@ export interface Exited {
 
 /** The line for one event, without its line feed. */
 export const eventLine = (event: TrialEvent): string => {
-  const { _tag, at, ...fields } = event
-  return line(_tag, at, "event" in fields ? { author: fields.author, message: fields.event } : fields)
+  const { _tag, at, runId, trialId, ...fields } = event
+  const own = "event" in fields ? { author: fields.author, message: fields.event } : fields
+  return line(_tag, at, { runId, trialId, ...own })
 }
 
 /** The line that ends the output. `at` is in milliseconds since the epoch. */

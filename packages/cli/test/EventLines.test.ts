@@ -78,10 +78,10 @@ describe("lastingLine", () => {
 })
 
 describe("JsonLines", () => {
-  it("names the event, gives the time in UTC and null for what is not known", () => {
+  it("names the event and the trial, gives the time in UTC and null for what is not known", () => {
     assert.strictEqual(
       eventLine(at(1_500, { _tag: "TrialEnded", outcome: "done", error: undefined })),
-      '{"event":"TrialEnded","at":"2026-11-30T02:00:01.500Z","outcome":"done","error":null}'
+      '{"event":"TrialEnded","at":"2026-11-30T02:00:01.500Z","runId":"run","trialId":"trial","outcome":"done","error":null}'
     )
   })
   it("passes a message on as it was signed", () => {
@@ -90,6 +90,8 @@ describe("JsonLines", () => {
     assert.deepStrictEqual(JSON.parse(line), {
       event: "MessageSeen",
       at: "2026-11-30T02:00:00.000Z",
+      runId: "run",
+      trialId: "trial",
       author: "lead-1",
       message: note("a\n\u001bb")
     })

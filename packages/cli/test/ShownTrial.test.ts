@@ -25,7 +25,9 @@ const scripted = (
     Effect.gen(function* () {
       const events = yield* TrialEvents
       const publish = (happenings: ReadonlyArray<TrialHappening>) =>
-        Effect.forEach(happenings, (happening) => events.publish(happening), { discard: true })
+        Effect.forEach(happenings, (happening) => events.publish({ runId: "run", trialId: "trial", ...happening }), {
+          discard: true
+        })
       return Trial.of({
         run: () =>
           publish([trialStarted, ...before]).pipe(

@@ -8,12 +8,15 @@ import { initial, type LiveModel, update } from "../src/LiveView.ts"
 /** When the trial started: 2026-11-30T02:00:00Z. */
 export const START = Date.UTC(2026, 10, 30, 2)
 
-export const at = (millis: number, happening: TrialHappening): TrialEvent => ({ at: START + millis, ...happening })
+export const at = (millis: number, happening: TrialHappening): TrialEvent => ({
+  at: START + millis,
+  runId: "run",
+  trialId: "trial",
+  ...happening
+})
 
 export const started: TrialEvent = at(0, {
   _tag: "TrialStarted",
-  runId: "run",
-  trialId: "trial",
   condition: "demo",
   manifestHash: "f7f11a15e27043a0226d22dff30bea4790586dd308fd4a0431559aed5e78ee5c",
   agentIds: ["lead-1", "implementer-1"],

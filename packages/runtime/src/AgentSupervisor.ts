@@ -15,6 +15,7 @@ import type {
   SubscriptionFailed
 } from "./RuntimeLaunchError.ts"
 import type { ProgramEnd, TeamState } from "./TeamState.ts"
+import type { TrialHappening } from "./TrialEvent.ts"
 import type { WatchEvent } from "./WatchEvent.ts"
 
 /** One agent to launch. */
@@ -62,6 +63,8 @@ export interface SupervisionOptions {
   readonly onWatchEvent: (event: WatchEvent) => Effect.Effect<void>
   /** Takes secrets out of what an agent said. */
   readonly redact: (text: string) => string
+  /** Told each change of an agent, and its usage, before anybody who waits for it goes on. Default: nobody. */
+  readonly publish?: (happening: TrialHappening) => Effect.Effect<void>
   /** Told what did not work and is survived, such as a program that could not be ended. Default: the log. */
   readonly warn?: (detail: string) => Effect.Effect<void>
 }

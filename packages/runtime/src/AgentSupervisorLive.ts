@@ -22,19 +22,16 @@ import * as StartProgram from "./internal/startProgram.ts"
 import * as Team from "./internal/teamKeeper.ts"
 import { AgentsNotReady, SubscriptionFailed } from "./RuntimeLaunchError.ts"
 import type { TeamState } from "./TeamState.ts"
-import type { TrialEvents } from "./TrialEvents.ts"
 
 /** An agent that announces its end is given this long to end, so that its exit code is known. */
 const ANNOUNCED_END_DEADLINE = Duration.seconds(1)
 
-type Needs = EnvironmentService | TrialEvents
-
 /** The supervisor of whatever environment the layer is given. */
-export const layer: Layer.Layer<AgentSupervisor, never, Needs> = Layer.effect(
+export const layer: Layer.Layer<AgentSupervisor, never, EnvironmentService> = Layer.effect(
   AgentSupervisor,
   Effect.gen(function* () {
     // Without the layer's own scope, which would take the place of the caller's.
-    const context = Context.omit(Scope.Scope)(yield* Effect.context<Needs>())
+    const context = Context.omit(Scope.Scope)(yield* Effect.context<EnvironmentService>())
     const open = Effect.fn("AgentSupervisor.open")((options: SupervisionOptions) =>
       Effect.provide(openSupervision(options), context)
     )
@@ -44,10 +41,10 @@ export const layer: Layer.Layer<AgentSupervisor, never, Needs> = Layer.effect(
 
 const openSupervision = Effect.fnUntraced(function* (
   options: SupervisionOptions
-): Effect.fn.Return<Supervision, EnvironmentError, Needs | Scope.Scope> {
+): Effect.fn.Return<Supervision, EnvironmentError, EnvironmentService | Scope.Scope> {
   const { channelId, layout, redact } = options
   const { upload } = yield* EnvironmentService
-  const team = yield* Team.make(channelId)
+  const team = yield* Team.make(channelId, options.publish ?? (() => Effect.void))
   // The watch may report a death before there is anything to tell it to.
   const deaths = yield* Queue.unbounded<readonly [name: string, pid: number]>()
   const watch: StackWatch.StackWatch = yield* StackWatch.open({

@@ -42,15 +42,19 @@ export type AgentView =
   | { readonly _tag: "Requeued"; readonly turns: number; readonly detail: string }
   | { readonly _tag: "Dead"; readonly detail: string }
 
-/** A happening and when it happened: `at` is in milliseconds since the epoch. */
-export type TrialEvent = { readonly at: number } & TrialHappening
+/** The names of a trial. Together they tell it from every other. */
+export interface TrialNames {
+  readonly runId: string
+  readonly trialId: string
+}
 
-/** What happened, without the time of it. */
+/** A happening of one trial: `at` is in milliseconds since the epoch. */
+export type TrialEvent = { readonly at: number } & TrialNames & TrialHappening
+
+/** What happened, without the time of it and the trial it was in. */
 export type TrialHappening =
   | {
       readonly _tag: "TrialStarted"
-      readonly runId: string
-      readonly trialId: string
       readonly condition: string
       readonly manifestHash: string
       readonly agentIds: ReadonlyArray<string>

@@ -1,9 +1,9 @@
 /**
- * The trial's events as a service: whoever watches a trial subscribes here. Publishing never waits, so that nobody who
+ * The events of trials as a service: whoever watches a trial subscribes here. Publishing never waits, so that nobody who
  * reads slowly can hold up a trial that costs money.
  */
 import { Clock, Context, Effect, Layer, PubSub, Stream } from "effect"
-import type { TrialEvent, TrialHappening } from "./TrialEvent.ts"
+import type { TrialEvent, TrialHappening, TrialNames } from "./TrialEvent.ts"
 
 /**
  * Events kept for each subscriber, and replayed to a new one. A subscriber that falls behind by more loses the oldest;
@@ -16,10 +16,10 @@ export class TrialEvents extends Context.Service<
   TrialEvents,
   {
     /** Stamps the happening with the clock and hands it to every subscriber. Never waits, never fails. */
-    publish(happening: TrialHappening): Effect.Effect<void>
+    publish(happening: TrialNames & TrialHappening): Effect.Effect<void>
     /**
-     * The events so far, then each new one. Each run of the stream is a subscription of its own; it ends when the layer's
-     * scope closes, so a consumer of one trial stops at `TrialEnded`.
+     * The events so far, then each new one, of every trial of the layer. Each run of the stream is a subscription of its own; it
+     * ends when the layer's scope closes. `eventsOf` gives those of one trial.
      */
     readonly stream: Stream.Stream<TrialEvent>
   }
@@ -41,3 +41,10 @@ export class TrialEvents extends Context.Service<
     })
   )
 }
+
+/** The events of one trial, those so far first; ends with its `TrialEnded`. A trial that was run twice ends it the first time. */
+export const eventsOf = ({ runId, trialId }: TrialNames): Stream.Stream<TrialEvent, never, TrialEvents> =>
+  Stream.unwrap(TrialEvents.useSync(({ stream }) => stream)).pipe(
+    Stream.filter((event) => event.trialId === trialId && event.runId === runId),
+    Stream.takeUntil(({ _tag }) => _tag === "TrialEnded")
+  )

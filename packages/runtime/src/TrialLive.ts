@@ -67,7 +67,7 @@ interface Attempt {
 
 const runAlone = Effect.fnUntraced(function* (attempt: Attempt) {
   const { options } = attempt
-  const record = yield* TrialRecord.make
+  const record = yield* TrialRecord.make(options)
   const opened = yield* Ref.make(Option.none<TrialDirectory.TrialDirectory>())
   yield* record.publish(started(options))
   const exit = yield* Effect.exit(noteRetries(record, phases(attempt, record, opened)))
@@ -189,10 +189,8 @@ const finish = Effect.fnUntraced(function* (
 
 const SUMMARY = "summary.json"
 
-const started = ({ condition, directory, runId, trialId }: TrialOptions) => ({
+const started = ({ condition, directory }: TrialOptions) => ({
   _tag: "TrialStarted" as const,
-  runId,
-  trialId,
   condition: condition.manifest.condition,
   manifestHash: condition.sha256,
   agentIds: TrialRoster.seats(condition.manifest.roster).map(({ agentId }) => agentId),

@@ -7,7 +7,7 @@ import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { Cause, Clock, type Duration, Effect, Exit, Option, Ref } from "effect"
 import { bounded, sentence } from "./internal/bounded.ts"
 import type { InstalledStack } from "./StackInstaller.ts"
-import type { Outcome, Phase, SweptProcess, TrialHappening } from "./TrialEvent.ts"
+import type { Outcome, Phase, SweptProcess, TrialHappening, TrialNames } from "./TrialEvent.ts"
 import { TrialEvents } from "./TrialEvents.ts"
 import type { AgentSummary, CleanupStep, PhaseSummary } from "./TrialSummary.ts"
 
@@ -55,28 +55,32 @@ export interface TrialRecord {
   ): Effect.Effect<Option.Option<A>, never, R>
 }
 
-/** A record that starts now. */
-export const make: Effect.Effect<TrialRecord, never, TrialEvents> = Effect.gen(function* () {
+/** The record of the trial of these names, which starts now. */
+export const make = Effect.fnUntraced(function* ({
+  runId,
+  trialId
+}: TrialNames): Effect.fn.Return<TrialRecord, never, TrialEvents> {
   const events = yield* TrialEvents
+  const publish = (happening: TrialHappening) => events.publish({ runId, trialId, ...happening })
   const startedAt = yield* Clock.currentTimeMillis
   const ref = yield* Ref.make<TrialFacts>({ startedAt, phases: [], warnings: [], cleanup: [] })
 
   const warn = Effect.fnUntraced(function* (detail: string) {
     yield* Ref.update(ref, (facts) => ({ ...facts, warnings: [...facts.warnings, detail] }))
-    yield* events.publish({ _tag: "Warned", detail })
+    yield* publish({ _tag: "Warned", detail })
   })
 
   const phase: TrialRecord["phase"] = (phase, effect) =>
     Effect.gen(function* () {
       const elapsed = yield* stopwatch
-      yield* events.publish({ _tag: "PhaseStarted", phase })
+      yield* publish({ _tag: "PhaseStarted", phase })
       return yield* Effect.onExit(effect, (exit) =>
         Effect.gen(function* () {
           const millis = yield* elapsed
           const error = Exit.isSuccess(exit) ? undefined : describe(exit.cause)
           const entry: PhaseSummary = { phase, seconds: millis / 1000, error: error ?? null }
           yield* Ref.update(ref, (facts) => ({ ...facts, phases: [...facts.phases, entry] }))
-          yield* events.publish({ _tag: "PhaseEnded", phase, millis, error })
+          yield* publish({ _tag: "PhaseEnded", phase, millis, error })
         })
       )
     }).pipe(Effect.withSpan(`trial.${phase}`))
@@ -97,7 +101,7 @@ export const make: Effect.Effect<TrialRecord, never, TrialEvents> = Effect.gen(f
   return {
     facts: Ref.get(ref),
     learn: (news) => Ref.update(ref, (facts) => ({ ...facts, ...news })),
-    publish: events.publish,
+    publish,
     warn,
     phase,
     noteStep,

@@ -3,7 +3,6 @@ import { EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/Envir
 import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
 import { exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
-import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Redacted, Ref, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,9 +11,9 @@ import { agent, CHANNEL, openSupervision, supervisionLayer } from "./support/sup
 const TEAM = ["lead-1", "worker-1"]
 
 const launchTeam = Effect.gen(function* () {
-  const { seen, supervision } = yield* openSupervision
+  const { seen, supervision, told } = yield* openSupervision
   yield* Effect.forEach(TEAM, (agentId) => supervision.launch(agent(agentId)), { concurrency: "unbounded" })
-  return { supervision, seen }
+  return { supervision, seen, told }
 })
 
 const executed = (pattern: RegExp) =>
@@ -299,12 +298,12 @@ describe("AgentSupervisor, later", () => {
 
   it.effect("tells each change of an agent and its usage", () =>
     Effect.gen(function* () {
-      yield* launchTeam
+      const { supervision, told } = yield* launchTeam
       yield* TestStack.use((stack) => stack.turn("lead-1", { input: 1200, output: 34 }))
-      const { stream } = yield* TrialEvents
-      const events = yield* Stream.runCollect(
-        Stream.takeUntil(stream, (event) => event._tag === "AgentChanged" && event.view._tag === "Idle")
+      yield* Stream.runHead(
+        Stream.filter(supervision.changes, ({ agents }) => agents.get("lead-1")?.state._tag === "Idle")
       )
+      const events = yield* told
       const views = events.flatMap((event) =>
         event._tag === "AgentChanged" && event.agentId === "lead-1" ? [event.view._tag] : []
       )

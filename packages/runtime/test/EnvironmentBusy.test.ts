@@ -2,7 +2,7 @@ import { RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingE
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import * as TestTrial from "@buzz-orchestra/runtime/testing/TestTrial"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
-import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
+import { eventsOf } from "@buzz-orchestra/runtime/TrialEvents"
 import * as TrialServices from "@buzz-orchestra/runtime/TrialServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer, Stream } from "effect"
@@ -11,13 +11,7 @@ import { LEAD, readSummary, say, startTrial, trialLayer } from "./support/trial.
 /** Starts a trial and returns when it observes. */
 const observing = Effect.fnUntraced(function* (trialId: string) {
   const started = yield* startTrial({ trialId })
-  const { stream } = yield* TrialEvents
-  // Events of the trials before come first.
-  yield* stream.pipe(
-    Stream.dropUntil((event) => event._tag === "TrialStarted" && event.trialId === trialId),
-    Stream.filter(({ _tag }) => _tag === "Waiting"),
-    Stream.runHead
-  )
+  yield* Stream.runHead(Stream.filter(eventsOf({ runId: "run", trialId }), ({ _tag }) => _tag === "Waiting"))
   return started
 })
 
@@ -85,6 +79,10 @@ describe("a second trial in an environment", () => {
       for (const trialId of ["second", "third"]) {
         const { fiber } = yield* observing(trialId)
         assert.deepInclude((yield* end(fiber)).summary, { trial_id: trialId, outcome: "done", warnings: [] })
+        const tags = (yield* Stream.runCollect(eventsOf({ runId: "run", trialId }))).map(({ _tag }) => _tag)
+        assert.strictEqual(tags.indexOf("TrialStarted"), 0)
+        assert.strictEqual(tags.lastIndexOf("TrialStarted"), 0)
+        assert.includeMembers(tags, ["PhaseEnded", "AgentChanged", "MessageSeen", "Swept", "TrialEnded"])
       }
     }).pipe(Effect.provide(trialLayer()))
   )

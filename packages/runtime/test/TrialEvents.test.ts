@@ -1,9 +1,11 @@
-import { KEPT_EVENTS, TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
+import { eventsOf, KEPT_EVENTS, TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
-const warned = (detail: string) => ({ _tag: "Warned" as const, detail })
+const NAMES = { runId: "run", trialId: "trial" }
+
+const warned = (detail: string, trial = NAMES) => ({ ...trial, _tag: "Warned" as const, detail })
 
 describe("TrialEvents", () => {
   it.effect("stamps each event and gives late subscribers what they missed", () =>
@@ -33,6 +35,27 @@ describe("TrialEvents", () => {
         )
       )
       assert.isDefined(newest)
+    }).pipe(Effect.provide(TrialEvents.layer))
+  )
+
+  it.effect("tells one trial from another, whichever ran before or runs at the same time", () =>
+    Effect.gen(function* () {
+      const events = yield* TrialEvents
+      const ended = { _tag: "TrialEnded" as const, outcome: "done" as const, error: undefined }
+      const [earlier, other] = [
+        { runId: "run", trialId: "earlier" },
+        { runId: "other run", trialId: "trial" }
+      ]
+      yield* events.publish(warned("of the earlier", earlier))
+      yield* events.publish({ ...earlier, ...ended })
+      yield* events.publish(warned("before"))
+      const reading = yield* Effect.forkScoped(Stream.runCollect(eventsOf(NAMES)))
+      yield* events.publish(warned("of the other", other))
+      yield* events.publish({ ...other, ...ended })
+      yield* events.publish(warned("after"))
+      yield* events.publish({ ...NAMES, ...ended })
+      const details = (yield* Fiber.join(reading)).map((event) => (event._tag === "Warned" ? event.detail : event._tag))
+      assert.deepStrictEqual(details, ["before", "after", "TrialEnded"])
     }).pipe(Effect.provide(TrialEvents.layer))
   )
 

@@ -80,6 +80,7 @@ const install = Effect.fnUntraced(function* ({ redactor, run, stage }: Phases) {
       channelId: handle.channelId,
       onWatchEvent: capture.write,
       redact: (text) => Redaction.apply(redactor, text),
+      publish: record.publish,
       warn: record.warn
     })
   }).pipe(Effect.mapError((reason) => inPhase("install")(reason)))

@@ -1,12 +1,12 @@
 /**
- * Keeps the `TeamState` of one trial and tells `TrialEvents` what changed in it.
+ * Keeps the `TeamState` of one trial and tells what changed in it.
  */
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import { Clock, Effect, type Stream, SubscriptionRef } from "effect"
 import type { AgentSignal } from "../AgentSignal.ts"
 import * as AgentState from "../AgentState.ts"
 import * as TeamState from "../TeamState.ts"
-import { TrialEvents } from "../TrialEvents.ts"
+import type { TrialHappening } from "../TrialEvent.ts"
 import * as Usage from "../Usage.ts"
 
 export interface TeamKeeper {
@@ -22,9 +22,11 @@ export interface TeamKeeper {
   ended(name: string, end: TeamState.ProgramEnd): Effect.Effect<void>
 }
 
-/** A team that nobody belongs to yet. Its agents will listen to `channelId`. */
-export const make = Effect.fnUntraced(function* (channelId: string): Effect.fn.Return<TeamKeeper, never, TrialEvents> {
-  const events = yield* TrialEvents
+/** A team that nobody belongs to yet. Its agents will listen to `channelId`. `publish` is told each change and never waits. */
+export const make = Effect.fnUntraced(function* (
+  channelId: string,
+  publish: (happening: TrialHappening) => Effect.Effect<void>
+): Effect.fn.Return<TeamKeeper> {
   const ref = yield* SubscriptionRef.make(TeamState.initial)
 
   /** Applies a change; subscribers hear of it only when it is one. */
@@ -48,11 +50,11 @@ export const make = Effect.fnUntraced(function* (channelId: string): Effect.fn.R
   ) {
     if (after === undefined) return
     if (before?.state !== after.state)
-      yield* events.publish({ _tag: "AgentChanged", agentId, view: AgentState.toView(after.state, now) })
+      yield* publish({ _tag: "AgentChanged", agentId, view: AgentState.toView(after.state, now) })
     const totals = before?.usage === after.usage ? undefined : Usage.totals(after.usage)
     if (totals === undefined) return
     const { cachedTokens, inputTokens, outputTokens } = totals
-    yield* events.publish({ _tag: "UsageSeen", agentId, inputTokens, outputTokens, cachedTokens })
+    yield* publish({ _tag: "UsageSeen", agentId, inputTokens, outputTokens, cachedTokens })
   })
 
   return {
