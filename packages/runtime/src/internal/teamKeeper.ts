@@ -2,7 +2,7 @@
  * Keeps the `TeamState` of one trial and tells what changed in it.
  */
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
-import { Clock, Effect, type Stream, SubscriptionRef } from "effect"
+import { Clock, Effect, Option, type Stream, SubscriptionRef } from "effect"
 import type { AgentSignal } from "../AgentSignal.ts"
 import * as AgentState from "../AgentState.ts"
 import * as TeamState from "../TeamState.ts"
@@ -29,18 +29,21 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<TeamKeeper> {
   const ref = yield* SubscriptionRef.make(TeamState.initial)
 
-  /** Applies a change; subscribers hear of it only when it is one. */
-  const change = Effect.fnUntraced(function* (
-    f: (team: TeamState.TeamState, nowMillis: number) => TeamState.TeamState,
-    agentId?: string
-  ) {
-    const now = yield* Clock.currentTimeMillis
-    const before = yield* SubscriptionRef.get(ref)
-    const after = f(before, now)
-    if (after === before) return
-    yield* SubscriptionRef.set(ref, after)
-    if (agentId !== undefined) yield* tell(agentId, before.agents.get(agentId), after.agents.get(agentId), now)
-  })
+  /**
+   * Applies a change; subscribers hear of it only when it is one. It is told first: what they do because of it, such as ending a
+   * phase, is told after it.
+   */
+  const change = (f: (team: TeamState.TeamState, nowMillis: number) => TeamState.TeamState, agentId?: string) =>
+    SubscriptionRef.updateSomeEffect(
+      ref,
+      Effect.fnUntraced(function* (before) {
+        const now = yield* Clock.currentTimeMillis
+        const after = f(before, now)
+        if (after === before) return Option.none()
+        if (agentId !== undefined) yield* tell(agentId, before.agents.get(agentId), after.agents.get(agentId), now)
+        return Option.some(after)
+      })
+    )
 
   const tell = Effect.fnUntraced(function* (
     agentId: string,
