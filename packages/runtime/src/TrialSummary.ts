@@ -55,6 +55,29 @@ const SweptProcess = Schema.Struct({
   ports: Schema.optionalKey(Schema.Array(Schema.Int))
 })
 
+const Limit = Schema.NullOr(Schema.Finite)
+
+/** A container as its engine reports it, whatever it was asked for. A limit is null where the engine sets none. */
+export const ContainerSummary = Schema.Struct({
+  id: Schema.String,
+  engine: Schema.Struct({ flavor: Schema.String, version: Schema.String, address: Schema.String }),
+  /** As it was named, and its id. */
+  image: Schema.Struct({ reference: Schema.String, id: Schema.String }),
+  limits: Schema.Struct({ cpus: Limit, memory_mb: Limit, storage_mb: Limit, pids: Limit }),
+  network: Schema.String,
+  /** Empty is root. */
+  user: Schema.String,
+  init: Schema.Boolean,
+  read_only_root: Schema.Boolean,
+  mounts: Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String, read_only: Schema.Boolean })),
+  /** Directories in memory. */
+  temporary: Schema.Array(Schema.String),
+  /** After which it ends by itself; null for one that was there before. */
+  time_limit_seconds: Limit
+})
+/** A container as its engine reports it. */
+export type ContainerSummary = typeof ContainerSummary.Type
+
 /** The whole document. */
 export const TrialSummary = Schema.Struct({
   bundle_version: Schema.Literal("1"),
@@ -70,7 +93,9 @@ export const TrialSummary = Schema.Struct({
     kind: Schema.String,
     name: Schema.String,
     architecture: Schema.String,
-    limitations: Schema.Array(Schema.String)
+    limitations: Schema.Array(Schema.String),
+    /** Of a container only. */
+    container: Schema.optionalKey(ContainerSummary)
   }),
   started_at: Schema.String,
   ended_at: Schema.String,

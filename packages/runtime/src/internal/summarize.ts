@@ -9,6 +9,7 @@ import type { TrialOptions } from "../TrialOptions.ts"
 import type { TrialFacts } from "../TrialRecord.ts"
 import type { AgentSummary, TrialSummary } from "../TrialSummary.ts"
 import * as Usage from "../Usage.ts"
+import { containerSummary } from "./containerSummary.ts"
 
 /** File name of an agent's composed prompt, in the trial directory and below the layout's `prompts`. */
 export const promptName = (agentId: string): string => `${agentId}.system-prompt.md`
@@ -78,7 +79,8 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
       kind: environment.kind,
       name: environment.name,
       architecture: environment.architecture,
-      limitations: environment.limitations
+      limitations: environment.limitations,
+      ...(environment.container === undefined ? {} : { container: containerSummary(environment.container) })
     },
     started_at: new Date(facts.startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
