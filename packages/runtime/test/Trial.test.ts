@@ -180,11 +180,18 @@ describe("Trial.run", () => {
     Effect.gen(function* () {
       const { fiber } = yield* startTrial()
       yield* awaitEvent(({ _tag }) => _tag === "Waiting")
-      yield* TestRelay.use((relay) => relay.reportStatus({ _tag: "Reconnecting", attempt: 9, detail: "refused" }))
+      const { reportStatus } = yield* TestRelay
+      const warning = (text: string) => awaitEvent((event) => event._tag === "Warned" && event.detail.includes(text))
+      yield* reportStatus({ _tag: "Reconnecting", attempt: 2, detail: "reset" })
+      yield* warning("connecting again: reset")
+      yield* reportStatus({ _tag: "Connected", attempt: 4 })
+      yield* warning("connected to the relay again in 3 attempts")
+      yield* reportStatus({ _tag: "Reconnecting", attempt: 9, detail: "refused" })
       yield* TestClock.adjust("60 seconds")
       const error = yield* Effect.flip(Fiber.join(fiber))
       assert.strictEqual(error.reason._tag, "RelayLost")
-      assert.match(error.message, /9 attempts.*refused/)
+      // Five since the fourth, which was a good one.
+      assert.match(error.message, /\(5 attempts, the last: refused\)/)
     }).pipe(Effect.provide(trialLayer()))
   )
 

@@ -61,7 +61,7 @@ export const observeTrial = Effect.fnUntraced(function* (
   const toRead = yield* Queue.sliding<void>(1)
   const readMillis = yield* Ref.make<number | undefined>(undefined)
   const overBudget = yield* Ref.make<Completion.CompletionInput["overBudget"]>(undefined)
-  const status = yield* Ref.make<ObserverStatus>({ _tag: "Connected", attempt: 1 })
+  const link = yield* Ref.make<Link>({ status: { _tag: "Connected", attempt: 1 }, lastGood: 1 })
   const unread = yield* Ref.make<Unread | undefined>(undefined)
   const poke = Effect.asVoid(Queue.offer(changed, undefined))
 
@@ -77,8 +77,13 @@ export const observeTrial = Effect.fnUntraced(function* (
     Stream.runForEach(supervision.changes, () => poke),
     Effect.never
   )
-  const followStatus = Stream.runForEach(observation.status, (next) =>
-    Effect.flatMap(Ref.getAndSet(status, next), (before) => tellStatus(record, before, next))
+  const followStatus = Stream.runForEach(
+    observation.status,
+    Effect.fnUntraced(function* (status) {
+      const before = yield* Ref.get(link)
+      yield* Ref.set(link, { status, lastGood: status._tag === "Connected" ? status.attempt : before.lastGood })
+      yield* tellStatus(record, before, status)
+    })
   ).pipe(Effect.andThen(Effect.never))
 
   const read = Effect.gen(function* () {
@@ -96,7 +101,7 @@ export const observeTrial = Effect.fnUntraced(function* (
     for (;;) {
       const decision = Completion.decide(yield* inputOf(options, yield* Ref.get(readMillis), overBudget))
       if (decision._tag === "Ended")
-        return yield* ended(options, decision, yield* Ref.get(status), yield* Ref.get(unread))
+        return yield* ended(options, decision, yield* Ref.get(link), yield* Ref.get(unread))
       if (decision.sentence !== told) {
         told = decision.sentence
         const deadlineAt = options.postedMillis + options.budgetMillis
@@ -150,6 +155,16 @@ const inputOf = Effect.fnUntraced(function* (
   return input
 })
 
+/** The connection to the relay. */
+interface Link {
+  readonly status: ObserverStatus
+  /** Number of the last connection that was made. */
+  readonly lastGood: number
+}
+
+/** Connections tried since the last good one, with the one under way. */
+const attemptsOf = ({ lastGood, status }: Link): number => status.attempt - lastGood
+
 /** Readings of the channel that failed in a row. */
 interface Unread {
   readonly attempts: number
@@ -157,9 +172,10 @@ interface Unread {
 }
 
 /** A budget that ran out while the relay was away, or would not let the channel be read, says nothing about the team. */
-const ended = (options: ObserveOptions, decision: Ended, status: ObserverStatus, unread: Unread | undefined) =>
+const ended = (options: ObserveOptions, decision: Ended, link: Link, unread: Unread | undefined) =>
   Effect.gen(function* () {
-    const lost = status._tag === "Connected" ? unread : { attempts: status.attempt, detail: status.detail }
+    const { status } = link
+    const lost = status._tag === "Connected" ? unread : { attempts: attemptsOf(link), detail: status.detail }
     if (decision.outcome !== "timed-out" || lost === undefined) return decision
     const elapsedMillis = (yield* Clock.currentTimeMillis) - options.postedMillis
     return yield* new RelayLost({
@@ -196,10 +212,13 @@ const readChannel = Effect.fnUntraced(function* (options: ObserveOptions, unread
   return reading
 })
 
-const tellStatus = (record: TrialRecord, before: ObserverStatus, next: ObserverStatus): Effect.Effect<void> => {
-  if (next._tag === "Reconnecting" && before._tag === "Connected")
+const tellStatus = (record: TrialRecord, before: Link, next: ObserverStatus): Effect.Effect<void> => {
+  const was = before.status._tag
+  if (next._tag === "Reconnecting" && was === "Connected")
     return record.warn(`the connection to the relay broke, connecting again: ${next.detail}`)
-  if (next._tag === "Connected" && before._tag === "Reconnecting")
-    return record.warn(`connected to the relay again after ${before.attempt} attempts`)
+  if (next._tag === "Connected" && was === "Reconnecting") {
+    const attempts = attemptsOf({ ...before, status: next })
+    return record.warn(`connected to the relay again in ${attempts} ${attempts === 1 ? "attempt" : "attempts"}`)
+  }
   return Effect.void
 }

@@ -13,7 +13,7 @@ export class RelayLost extends Schema.TaggedError<RelayLost>()("RelayLost", {
   relay: Schema.String,
   /** The trial's budget. */
   deadline: FiredDeadline,
-  /** Connections of the trial so far, tried or made; or readings of the channel that failed in a row. */
+  /** Connections tried since the last good one, with the one under way; or readings of the channel that failed in a row. */
   attempts: Schema.Int,
   /** What the last attempt met. */
   detail: Schema.String
