@@ -31,7 +31,8 @@ const layerRelay = Layer.mergeAll(TrialProvisionerLive.layer, RelayObserverLive.
 )
 
 /**
- * Everything a trial runs on but the environment and the platform: needs an `EnvironmentService`, `FileSystem`, `Path`, an
- * `HttpClient`, a `WebSocketConstructor`, `SecureRandom` and `Schnorr`.
+ * `Trial`, its events, and the `ManifestService` that reads what a trial is given. Everything a trial runs on but the environment
+ * and the platform: needs an `EnvironmentService`, `FileSystem`, `Path`, an `HttpClient`, a `WebSocketConstructor`, `SecureRandom`
+ * and `Schnorr`.
  */
-export const layer = layerRuntime.pipe(Layer.provide(Layer.mergeAll(layerRelay, ManifestService.layer)))
+export const layer = layerRuntime.pipe(Layer.provide(layerRelay), Layer.provideMerge(ManifestService.layer))
