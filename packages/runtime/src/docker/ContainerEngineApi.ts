@@ -85,11 +85,8 @@ const images = (docker: Docker, ask: Ask): Pick<Service, "inspectImage" | "build
       })
     yield* Effect.scoped(
       Effect.gen(function* () {
-        const response = yield* Effect.acquireRelease(
-          Effect.interruptible(ask(action, build)),
-          // The engine gives a build up when nobody listens any more.
-          (stream) => Effect.sync(() => (stream as Readable).destroy())
-        )
+        // The engine gives a build up when nobody listens any more.
+        const response = yield* streamed(ask(action, build))
         yield* followBuild(response as AsyncIterable<Buffer>, action, onProgress)
       })
     )
@@ -126,10 +123,7 @@ const containers = (
       container: [id],
       event: Object.values(EVENT_NAMES).flat()
     }
-    const response = yield* Effect.acquireRelease(
-      ask(action, () => docker.getEvents({ filters })),
-      (stream) => Effect.sync(() => (stream as Readable).destroy())
-    )
+    const response = yield* streamed(ask(action, (abortSignal) => docker.getEvents({ filters, abortSignal })))
     return lines(response as AsyncIterable<Buffer>, (cause) => toEngineError(action, address, cause)).pipe(
       Stream.map(toContainerEvent),
       Stream.filter((event): event is ContainerEvent => event !== undefined)
@@ -138,8 +132,8 @@ const containers = (
   holdStdin: (id) =>
     Effect.asVoid(
       hijacked(
-        ask(`attach to container ${short(id)}`, () =>
-          docker.getContainer(id).attach({ stream: true, stdin: true, hijack: true })
+        ask(`attach to container ${short(id)}`, (abortSignal) =>
+          docker.getContainer(id).attach({ stream: true, stdin: true, hijack: true, abortSignal })
         ) as Effect.Effect<Duplex, EngineError>
       )
     )
@@ -161,7 +155,9 @@ const processes = (docker: Docker, ask: Ask, { address, flavor }: EngineFacts): 
           ...(cwd === undefined ? {} : { WorkingDir: cwd })
         })
       )
-      const socket = yield* hijacked(ask(action, () => created.start({ hijack: true, stdin: true, Tty: false })))
+      const socket = yield* hijacked(
+        ask(action, (abortSignal) => created.start({ hijack: true, stdin: true, Tty: false, abortSignal }))
+      )
       if (stdinStartsWithRequest) socket.write("\n")
       return yield* execDuplex(
         socket,
@@ -210,6 +206,10 @@ const remove = (docker: Docker, { id, kind }: OwnedObject): Promise<unknown> => 
       return docker.getImage(id).remove()
   }
 }
+
+/** An answer that comes bit by bit. An engine that does not even begin can be given up. */
+const streamed = (open: Effect.Effect<NodeJS.ReadableStream, EngineError>) =>
+  Effect.acquireRelease(open, (stream) => Effect.sync(() => (stream as Readable).destroy()), { interruptible: true })
 
 interface Created {
   readonly Id: string

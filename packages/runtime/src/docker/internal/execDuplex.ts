@@ -92,5 +92,7 @@ export const hijacked = (open: Effect.Effect<Duplex, EngineError>): Effect.Effec
         if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MILLIS)
       })
     ),
-    (socket) => Effect.sync(() => socket.destroy())
+    (socket) => Effect.sync(() => socket.destroy()),
+    // An engine that hangs must not keep whoever waits for it.
+    { interruptible: true }
   )

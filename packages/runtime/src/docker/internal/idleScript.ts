@@ -22,20 +22,27 @@ const LOOK_SECONDS = 60
 const IDLE_SCRIPT = `exec 3<&0 </dev/null
 trap 'exit 0' USR1
 trap '' HUP INT QUIT TERM
+lives() {
+  read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  case \${stat##*) } in Z* | X*) return 1 ;; esac
+}
 read -r up _ </proc/uptime
-end=$((\${up%.*} + $1)) reader=
+end=$((\${up%.*} + $1)) reader= look=${LOOK_SECONDS}
 while :; do
   read -r up _ </proc/uptime
   left=$((end - \${up%.*}))
   [ $left -gt 0 ] || exit ${TIME_LIMIT_CODE}
-  [ $left -gt ${LOOK_SECONDS} ] && left=${LOOK_SECONDS}
-  if [ -z "$reader" ] || ! kill -0 $reader 2>/dev/null; then
+  [ $left -gt $look ] && left=$look
+  if [ -z "$reader" ] || ! lives $reader; then
     { while read -r _; do :; done; kill -USR1 $$; } <&3 &
     reader=$!
   fi
   sleep $left 3<&- &
   wait $!
-  [ $? -ne 127 ] || exit ${NO_SLEEP_CODE}
+  code=$? look=${LOOK_SECONDS}
+  [ $code -ne 127 ] || exit ${NO_SLEEP_CODE}
+  # Whoever killed one helper may be killing the other at this moment.
+  [ $code -lt 128 ] || look=1
 done`
 
 /** The command of PID 1. */

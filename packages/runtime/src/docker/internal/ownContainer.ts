@@ -4,10 +4,16 @@
 import { Duration, Effect, Scope } from "effect"
 import { ContainerEngine } from "../ContainerEngine.ts"
 import type { ContainerSpec } from "../ContainerSpec.ts"
-import type { EngineError } from "../EngineError.ts"
+import { type EngineError, EngineUnreachable } from "../EngineError.ts"
 
 /** An engine that does not remove a container by then leaves it to \`Reaper\`. */
 const REMOVAL_LIMIT = Duration.seconds(30)
+
+/** Making a container cannot be interrupted, or it might be made and forgotten; so it must end. */
+const CREATION_LIMIT = Duration.minutes(2)
+
+const silent = (address: string) =>
+  new EngineUnreachable({ address, detail: `no container was made within ${Duration.format(CREATION_LIMIT)}` })
 
 /** What was created, and what the engine had to remark. */
 export interface OwnContainer {
@@ -36,7 +42,10 @@ export const ownContainer = Effect.fnUntraced(function* (
   // Let go only after the removal: Podman fails to remove a container that ends at that moment.
   const stdin = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => Scope.close(stdin, exit))
-  const own = yield* Effect.acquireRelease(createWithin(spec), ({ id }) => removed(id))
+  const created = createWithin(spec).pipe(
+    Effect.timeoutOrElse({ duration: CREATION_LIMIT, orElse: () => Effect.fail(silent(engine.facts.address)) })
+  )
+  const own = yield* Effect.acquireRelease(created, ({ id }) => removed(id))
   yield* Scope.provide(engine.holdStdin(own.id), stdin)
   yield* engine.startContainer(own.id)
   return own

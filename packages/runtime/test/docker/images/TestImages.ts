@@ -81,7 +81,7 @@ const debianLayer = (packages: ReadonlyArray<string>) =>
 const BASH_PACKAGES = ["bash", "dash", "coreutils", "util-linux", "findutils", "grep", "sed", "tar", "libc6"]
 
 const bashLayer = debianLayer(BASH_PACKAGES)
-const nodeLayer = debianLayer([...BASH_PACKAGES, "libstdc++6", "libgcc-s1"])
+const nodeLayer = debianLayer([...BASH_PACKAGES, "libstdc++6", "libgcc-s1", "libatomic1"])
 
 /** A program header that no machine here runs. */
 const foreignProgram = (): Uint8Array => {
