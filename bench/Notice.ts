@@ -20,7 +20,7 @@ const OBSERVER_ROUNDS = 200
 /** Each takes a second and more; a busy machine gets fewer, but never fewer than `LEAST_POLL_ROUNDS`. */
 const POLL_ROUNDS = 40
 const LEAST_POLL_ROUNDS = 10
-const POLL_BUDGET_MILLIS = 70_000
+const POLL_BUDGET_MILLIS = 50_000
 
 /** How often the program asks. */
 const POLL_INTERVAL = Duration.seconds(1)

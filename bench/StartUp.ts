@@ -14,7 +14,7 @@ import { median } from "./Statistics.ts"
 const ROUNDS = 15
 
 /** A busy machine gets fewer rounds, but never fewer than `LEAST_ROUNDS`. */
-const BUDGET_MILLIS = 30_000
+const BUDGET_MILLIS = 20_000
 const LEAST_ROUNDS = 5
 
 /** The report. */
