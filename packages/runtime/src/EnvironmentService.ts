@@ -10,6 +10,7 @@ import type { WatchEvent } from "./WatchEvent.ts"
 /** Values that are `Redacted` reach the process and nothing else. */
 export type EnvironmentVariables = Readonly<Record<string, string | Redacted.Redacted<string>>>
 
+/** How a command is run. */
 export interface ExecOptions {
   /** Added to the environment's own variables; never part of any process's arguments. */
   readonly env?: EnvironmentVariables
@@ -25,6 +26,7 @@ export interface ExecOptions {
   readonly maxOutputBytes?: number
 }
 
+/** How a command ended, and what it said. */
 export interface ExecResult {
   /** 0–255; 128 + n when signal n ended it. */
   readonly exitCode: number
@@ -60,6 +62,7 @@ export interface EnvironmentFacts {
   readonly container?: ContainerFacts
 }
 
+/** One environment. */
 export class EnvironmentService extends Context.Service<
   EnvironmentService,
   {

@@ -11,7 +11,7 @@ import { createServer as createHttp, type IncomingMessage, type Server, type Ser
 import { createServer as createHttps } from "node:https"
 import type { AddressInfo } from "node:net"
 
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0
+const hasOpenssl = spawnSync("sh", ["-c", "command -v openssl"]).status === 0
 
 const VERSION = { Version: "1.2.3", ApiVersion: "1.41", Os: "linux", Arch: "arm64", Components: [{ Name: "Engine" }] }
 
