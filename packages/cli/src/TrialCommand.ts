@@ -7,7 +7,7 @@ import type { ContainerLimits } from "@buzz-orchestra/runtime/docker/ContainerSp
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
 import type { StackFiles } from "@buzz-orchestra/runtime/StackFiles"
 import { DEFAULT_READINESS_TIMEOUT } from "@buzz-orchestra/runtime/TrialOptions"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import * as Environments from "./Environments.ts"
 import type { EnvironmentRequest } from "./EnvironmentRequest.ts"
 import { announceError } from "./ExitedLine.ts"
@@ -52,7 +52,7 @@ export const execute = Effect.fn("TrialCommand.execute")(
       const show = { json, directory, scrub, leftovers: leftovers(inputs, request, environment) }
       yield* ShownTrial.run({ ...inputs.options, stack, ...relay }, show)
     })
-    yield* trial.pipe(Effect.scoped, Effect.provide(trialLayer), Effect.provide(LogLines.layer(scrub)))
+    yield* trial.pipe(Effect.scoped, Effect.provide(Layer.provideMerge(trialLayer, LogLines.layer(scrub))))
   },
   (effect, _request, { json }) => announceError(json)(effect)
 )
