@@ -159,6 +159,10 @@ containerTests("a container's options", () => {
           within("bash")
         )
         assert.deepStrictEqual(uploaded.digests, first.digests)
+        // Another program in the same place, and nothing can be mounted below what is read-only.
+        const mounts = [{ source: process.execPath, target: "/opt/buzz/bin/node", readOnly: true }]
+        const both = yield* facts.pipe(within("bash", { stack, mounts }))
+        assert.deepStrictEqual(both.container?.applied.mounts, mounts)
       })
     )
 

@@ -168,9 +168,11 @@ const temporaryMounts = (options: DockerEnvironmentOptions, image: ImageFacts): 
 }
 
 /** A stack that cannot be read is not mounted; installing it says what is wrong with it. */
-const stackMounts = Effect.fnUntraced(function* ({ stack }: DockerEnvironmentOptions) {
+const stackMounts = Effect.fnUntraced(function* ({ mounts = [], stack }: DockerEnvironmentOptions) {
   const engine = yield* ContainerEngine
-  if (stack === undefined || !engine.facts.local) return []
+  // Nothing can be mounted below what is read-only.
+  const isTaken = mounts.some(({ target }) => `${target}/`.startsWith(`${DEFAULT_LAYOUT.bin}/`))
+  if (stack === undefined || isTaken || !engine.facts.local) return []
   const cached = yield* Effect.option(cacheStack(stack))
   if (Option.isNone(cached)) return []
   const mount: ContainerMount = { source: cached.value.directory, target: DEFAULT_LAYOUT.bin, readOnly: true }
