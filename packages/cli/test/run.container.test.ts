@@ -1,0 +1,165 @@
+/** The flags of `run` that say in which container a trial runs, with the reference stack and images made here. */
+import { assert, it } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import * as fs from "node:fs"
+import { dirname, join } from "node:path"
+import { canMake } from "../../runtime/test/docker/images/TestImages.ts"
+import { docker, image } from "../../runtime/test/docker/support/engine.ts"
+import { containerTests, leftOf, ownBundle } from "./containerTests.ts"
+import { eventually, type HarnessProcess, ROOT, start } from "./HarnessProcess.ts"
+import { read, SECONDS, TEST_LIMIT } from "./trialFiles.ts"
+
+const example = (name: string): string => join(ROOT, "examples/hello-team", name)
+
+/** The example's team, with this manifest and these further arguments. */
+const run = (
+  out: string,
+  args: ReadonlyArray<string>,
+  manifest = example("manifest.yaml")
+): Effect.Effect<HarnessProcess, never, Scope.Scope> =>
+  start(
+    [
+      ...["run", manifest, "--artifact-root", example(""), "--endpoints", example("endpoints.json")],
+      ...["--instruction-file", example("instruction.md")],
+      ...["--upload", `${example("playbook.yaml")}:/tmp/hello-team/playbook.yaml`],
+      ...["--environment", "docker", "--json", "--out", out, ...args]
+    ],
+    { env: { SCRIPTED_API_KEY: "scripted-key" } }
+  )
+
+interface ContainerSummary {
+  readonly limits: Readonly<Record<string, number | null>>
+  readonly network: string
+  readonly image: { readonly reference: string }
+  readonly time_limit_seconds: number | null
+}
+
+const summaryOf = (out: string) =>
+  JSON.parse(read(join(out, "summary.json"))) as {
+    readonly outcome: string
+    readonly relay_url: string
+    readonly warnings: ReadonlyArray<string>
+    readonly stack: Readonly<Record<string, string>>
+    readonly environment: { readonly name: string; readonly container: ContainerSummary }
+  }
+
+/** The example's manifest with an environment block. */
+const limitedManifest = (directory: string): string => {
+  const path = join(directory, "manifest.yaml")
+  const limits = "environment: { override_cpus: 2, override_memory_mb: 900 }\n"
+  fs.writeFileSync(path, `${limits}${read(example("manifest.yaml"))}`)
+  return path
+}
+
+containerTests("run in a container", () => {
+  it.live.skipIf(!canMake.bash)(
+    "of a Dockerfile directory shows the build, has the manifest's limits unless a flag says otherwise, and the relay without any network",
+    () =>
+      Effect.gen(function* () {
+        const out = yield* ownBundle
+        const directory = fs.mkdtempSync(join(dirname(out), "task-"))
+        const base = yield* image("node")
+        // No two runs of this test build the same content.
+        fs.writeFileSync(join(directory, "given.txt"), out)
+        fs.writeFileSync(join(directory, "Dockerfile"), `FROM ${base}\nCOPY given.txt /given.txt\nWORKDIR /work\n`)
+        const flags = ["--dockerfile", directory, "--memory", "700", "--network", "none"]
+        const harness = yield* run(out, flags, limitedManifest(dirname(out)))
+        assert.strictEqual(yield* harness.ended, 0, harness.stdout() + harness.stderr())
+        assert.include(harness.stderr(), "COPY given.txt /given.txt")
+        const { environment, outcome, relay_url: relayUrl, stack } = summaryOf(out)
+        yield* Effect.addFinalizer(() =>
+          Effect.promise(() => docker.getImage(environment.container.image.reference).remove())
+        )
+        assert.strictEqual(outcome, "done")
+        assert.match(relayUrl, /^ws:\/\/127\.0\.0\.1:\d+$/)
+        assert.deepInclude(environment.container, {
+          limits: { cpus: 2, memory_mb: 700, storage_mb: null, pids: null },
+          network: "none"
+        })
+        assert.property(stack, "node")
+        assert.deepStrictEqual(yield* leftOf(out), [])
+      }).pipe(Effect.scoped),
+    TEST_LIMIT
+  )
+
+  it.live.skipIf(!canMake.bash)(
+    "that exists leaves it running, with nothing of the trial in it",
+    () =>
+      Effect.gen(function* () {
+        const out = yield* ownBundle
+        const Image = yield* image("node")
+        const existing = yield* Effect.acquireRelease(
+          Effect.promise(() => docker.createContainer({ Image, Cmd: ["sleep", "1000"] })),
+          (container) => Effect.promise(() => container.remove({ force: true }))
+        )
+        yield* Effect.promise(() => existing.start())
+        const harness = yield* run(out, ["--container", existing.id], limitedManifest(dirname(out)))
+        assert.strictEqual(yield* harness.ended, 0, harness.stdout() + harness.stderr())
+        assert.include(harness.stderr(), "environment block are not applied: the container exists and has its own")
+        assert.isNull(summaryOf(out).environment.container.time_limit_seconds)
+        const { State } = yield* Effect.promise(() => existing.inspect())
+        assert.isTrue(State.Running)
+        const { Processes } = yield* Effect.promise(() => existing.top())
+        assert.deepStrictEqual(
+          Processes.map((columns: ReadonlyArray<string>) => columns.at(-1)),
+          ["sleep 1000"]
+        )
+      }).pipe(Effect.scoped),
+    TEST_LIMIT
+  )
+
+  it.live("of an image that the engine does not have says so and what to do", () =>
+    Effect.gen(function* () {
+      const out = yield* ownBundle
+      const harness = yield* run(out, ["--image", "no-such-image:1"])
+      assert.strictEqual(yield* harness.ended, 21, harness.stderr())
+      assert.match(harness.stderr(), /has no image no-such-image:1; pull or build it first/)
+      assert.deepInclude(harness.events().at(-1), { event: "Exited", exitCode: 21 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that cannot reach the relay is refused before the trial, and gone", () =>
+    Effect.gen(function* () {
+      const out = yield* ownBundle
+      const where = ["--network", "none", "--relay", "ws://192.0.2.1:3600"]
+      const harness = yield* run(out, ["--image", yield* image("bash"), ...where])
+      assert.strictEqual(yield* harness.ended, 19, harness.stderr())
+      assert.match(
+        harness.stderr(),
+        /the relay ws:\/\/192\.0\.2\.1:3600 is not reached from container buzz-.*unreachable/
+      )
+      assert.deepStrictEqual(yield* leftOf(out), [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+containerTests("a harness in whose container agents work", () => {
+  it.live.skipIf(!canMake.bash)(
+    "leaves a container for the next one when it is killed, and nothing when it is stopped",
+    () =>
+      Effect.gen(function* () {
+        const reference = yield* image("node")
+        const working = Effect.fnUntraced(function* (out: string) {
+          const harness = yield* run(out, ["--image", reference, "--network", "none"])
+          yield* eventually("the first message", SECONDS, harness, () =>
+            harness.events().find(({ event }) => event === "MessageSeen")
+          )
+          return harness
+        })
+        const killed = yield* ownBundle
+        const first = yield* working(killed)
+        first.kill("SIGKILL")
+        assert.strictEqual(yield* first.ended, "SIGKILL")
+
+        const stopped = yield* ownBundle
+        const next = yield* working(stopped)
+        assert.deepStrictEqual(yield* leftOf(killed), [])
+        assert.match(next.stderr(), /removed container buzz-trial-/)
+        next.kill("SIGINT")
+        assert.strictEqual(yield* next.ended, 130, next.stderr())
+        assert.deepStrictEqual(yield* leftOf(stopped), [])
+        assert.strictEqual(summaryOf(stopped).outcome, "interrupted")
+      }).pipe(Effect.scoped),
+    TEST_LIMIT
+  )
+})
