@@ -64,6 +64,16 @@ const answers = Effect.callback<boolean>((resume) => {
   socket.on("error", () => answer(false))
 })
 
+/** Podman leaves two processes per exec behind for five minutes; they would then look for the directory. */
+const endMonitors = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  for (const pid of yield* fs.readDirectory("/proc")) {
+    if (!/^[0-9]+$/.test(pid)) continue
+    const command = yield* Effect.orElseSucceed(fs.readFileString(`/proc/${pid}/cmdline`), () => "")
+    if (command.includes("conmon\0") && command.includes(`\0${home}/root`)) process.kill(Number(pid), "SIGKILL")
+  }
+}).pipe(Effect.ignore)
+
 /** Answers as long as the scope is open; then nothing of it is left. May be opened again. */
 const service = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
@@ -71,6 +81,7 @@ const service = Effect.gen(function* () {
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       yield* Effect.ignore(spawner.exitCode(podman("rm", "--all", "--force", "--time", "0")))
+      yield* endMonitors
       spawnSync("umount", [`${home}/root/overlay`])
       yield* Effect.ignore(fs.remove(home, { recursive: true, force: true }))
     })
