@@ -7,9 +7,9 @@ import { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { type ProvisionRequest, TrialProvisioner } from "@buzz-orchestra/relay/TrialProvisioner"
 import * as TrialRoster from "@buzz-orchestra/relay/TrialRoster"
-import { Cause, Clock, Effect, Exit, FileSystem, Layer, Option, Path, Ref } from "effect"
+import { Cause, Clock, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Ref } from "effect"
 import { EnvironmentService } from "./EnvironmentService.ts"
-import { sentence } from "./internal/bounded.ts"
+import { exitWithin, sentence } from "./internal/bounded.ts"
 import * as EnvironmentUse from "./internal/environmentUse.ts"
 import { noteInterruption } from "./internal/noteInterruption.ts"
 import { noteRetries } from "./internal/noteRetries.ts"
@@ -26,6 +26,8 @@ import { TrialRuntime } from "./TrialRuntime.ts"
 /** A relay that does not answer must not hold up the end. */
 const TEARDOWN_DEADLINE = "30 seconds"
 const SUMMARY_DEADLINE = "15 seconds"
+/** Three small files. */
+const DIRECTORY_DEADLINE = "15 seconds"
 
 type Needs =
   | EnvironmentService
@@ -94,12 +96,14 @@ const phases = Effect.fnUntraced(function* (
   const preparing = Effect.gen(function* () {
     // The other trial's documents are not written over.
     if (other?.directory === user.directory) return yield* busy(other)
-    const directory = yield* openDirectory(options)
+    // Not interruptible: whoever stops a trial as it begins is to find that in its directory.
+    const directory = yield* onDisk(options, TrialDirectory.open(options.directory))
     yield* Ref.set(opened, Option.some(directory))
+    yield* onDisk(options, writeInputs(directory, options))
     if (other !== undefined) return yield* busy(other)
-    return { directory, trial: yield* prepare(options) }
+    return { directory, trial: yield* restore(prepare(options)) }
   })
-  const { directory, trial } = yield* restore(record.phase("prepare", preparing))
+  const { directory, trial } = yield* record.phase("prepare", preparing)
   // The creating lets itself be interrupted; whatever it returns is there to tear down, and must not be lost on the way.
   const handle = yield* record.phase("provision", provisioner.create(requestOf(options)))
   yield* record.learn({ handle })
@@ -114,24 +118,31 @@ const busy = Effect.fnUntraced(function* ({ runId, trialId }: EnvironmentUse.Env
   return yield* inPhase("prepare")(new EnvironmentBusy({ environment: facts.name, runId, trialId }))
 })
 
-/** Made before anything is checked, so that a trial that cannot be prepared leaves its reason behind. */
-const openDirectory = Effect.fnUntraced(
-  function* ({ condition, directory, endpoints }: TrialOptions) {
-    const opened = yield* TrialDirectory.open(directory)
-    const { canonical, dialect, sha256 } = condition
-    yield* opened.write(
-      "manifest.json",
-      // The canonical text itself: it is what was hashed, and holds integers that a number would round.
-      `{"sha256":${JSON.stringify(sha256)},"dialect":${JSON.stringify(dialect)},"manifest":${canonical}}\n`
-    )
-    yield* opened.writeJson("endpoints.redacted.json", redactedEndpoints(endpoints))
-    return opened
-  },
-  (effect, { directory }) =>
-    Effect.mapError(effect, ({ message }) =>
-      inPhase("prepare")(new TrialDirectoryUnwritable({ path: directory, detail: message }))
-    )
-)
+/** A call to the disk that holds the trial directory. A disk that hangs is one that cannot be written. */
+const onDisk = Effect.fnUntraced(function* <A, R>(
+  { directory }: TrialOptions,
+  call: Effect.Effect<A, PlatformError.PlatformError, R>
+) {
+  const exit = yield* exitWithin(DIRECTORY_DEADLINE, call)
+  const unwritable = ({ message }: { readonly message: string }) =>
+    inPhase("prepare")(new TrialDirectoryUnwritable({ path: directory, detail: message }))
+  if (Option.isNone(exit)) return yield* unwritable({ message: `the disk did not answer within ${DIRECTORY_DEADLINE}` })
+  return yield* Effect.mapError(exit.value, unwritable)
+})
+
+/** Written before anything is checked, so that a trial that cannot be prepared leaves behind what it was to run. */
+const writeInputs = Effect.fnUntraced(function* (
+  directory: TrialDirectory.TrialDirectory,
+  { condition, endpoints }: TrialOptions
+) {
+  const { canonical, dialect, sha256 } = condition
+  yield* directory.write(
+    "manifest.json",
+    // The canonical text itself: it is what was hashed, and holds integers that a number would round.
+    `{"sha256":${JSON.stringify(sha256)},"dialect":${JSON.stringify(dialect)},"manifest":${canonical}}\n`
+  )
+  yield* directory.writeJson("endpoints.redacted.json", redactedEndpoints(endpoints))
+})
 
 /** Names only: a value may be a secret. */
 const redactedEndpoints = (endpoints: TrialOptions["endpoints"]) =>
