@@ -59,7 +59,7 @@ describe("an agent that", () => {
       `${manner.replaceAll("-", " ")} ends the trial with its exit code, and its orphans end with it`,
       () =>
         Effect.gen(function* () {
-          const it = script({ team: [[], [manner, "double-forks", "leaves-its-session"]] })
+          const it = script({ team: [[], [manner, "double-forks", "leaves-its-session"]], story: "waiting" })
           const outcome = yield* runReal(it)
           holds(it, outcome)
           const [, reason] = reasons[manner]
@@ -96,7 +96,10 @@ const MANNERS: readonly [Manner, ...ReadonlyArray<Manner>] = [
 const PHASES = ["install", "launch", "ready", "post", "observe", "settle", "sweep", "collect"] as const
 
 const scripts: Arbitrary.Arbitrary<RealScript> = Arbitrary.all({
-  team: Arbitrary.array(Arbitrary.array(chosen(MANNERS), { maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+  team: Arbitrary.array(Arbitrary.array(chosen(MANNERS), { maxLength: 4 }), {
+    minLength: 1,
+    maxLength: Cases.SOAKING ? 4 : 2
+  }),
   story: chosen(["done", "silent"]),
   sweepAll: chosen([false, true]),
   interrupt: Arbitrary.map(

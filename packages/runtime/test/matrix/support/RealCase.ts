@@ -18,8 +18,11 @@ import { namespaceOf, processesIn, tenants } from "./SandboxProcesses.ts"
 export interface RealScript {
   /** The manners of each agent, the orchestrator first. */
   readonly team: ReadonlyArray<ReadonlyArray<Manner>>
-  /** `done`: the lead says so when the trial observes. `silent`: nobody says anything, and the budget of a second ends it. */
-  readonly story: "done" | "silent"
+  /**
+   * `done`: the lead says so when the trial observes. `silent`: nobody says anything, and the budget of a second ends it.
+   * `waiting`: the same with a budget that never ends.
+   */
+  readonly story: "done" | "silent" | "waiting"
   readonly sweepAll: boolean
   /** Interrupts the trial so long after the phase has begun. */
   readonly interrupt: { readonly phase: Phase; readonly afterMillis: number } | undefined

@@ -156,12 +156,17 @@ const decodeSummary = Schema.decodeUnknownExit(Schema.fromJsonString(TrialSummar
 /** Every artifact that the trial had come far enough to promise, unless the disk itself failed it. */
 const writesWhatItPromised = (it: Case): ReadonlyArray<string> => {
   const { exit, files, points, printed } = it
-  const asked = (step: Call["step"]) => points.calls.some((call) => call.step === step)
   const began = (phase: Phase) => it.events.some((event) => event._tag === "PhaseStarted" && event.phase === phase)
   const failed = (path: string) =>
-    points.calls.some((call) => call.fault !== undefined && call.about.startsWith(path) && call.step !== "read a file")
+    points.calls.some(
+      ({ about, fault, phase, step }) =>
+        fault !== undefined &&
+        ((step === "write a document" && (about.startsWith(path) || about === DIRECTORY)) ||
+          (step === "write a document" && phase === "prepare" && /manifest|endpoints/.test(path)) ||
+          (step === "append to a log" && about === path))
+    )
   const promised = [
-    ...(asked("read the prompt") ? ["manifest.json", "endpoints.redacted.json", "summary.json"] : []),
+    ...(began("prepare") ? ["manifest.json", "endpoints.redacted.json", "summary.json"] : []),
     ...(began("install") ? agentIds(it.script).map((agentId) => `${agentId}.system-prompt.md`) : []),
     ...(began("post") ? ["transcript.json"] : [])
   ]
