@@ -12,7 +12,9 @@ import { bundlePath } from "./trialFiles.ts"
 /** Skipped, and saying why, where no engine answers. */
 export const containerTests = (name: string, tests: () => void): void => {
   const skipped = "reason" in testEngine ? ` (skipped: ${testEngine.reason})` : ""
-  describe.skipIf(skipped !== "")(`${name}${skipped}`, tests)
+  describe.skipIf(skipped !== "")(`${name}${skipped}`, () => {
+    tests()
+  })
 }
 
 /** A path for a bundle whose trial has an id that no other has; removed with the scope. */

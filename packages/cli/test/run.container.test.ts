@@ -16,16 +16,13 @@ const run = (
   out: string,
   args: ReadonlyArray<string>,
   manifest = example("manifest.yaml")
-): Effect.Effect<HarnessProcess, never, Scope.Scope> =>
-  start(
-    [
-      ...["run", manifest, "--artifact-root", example(""), "--endpoints", example("endpoints.json")],
-      ...["--instruction-file", example("instruction.md")],
-      ...["--upload", `${example("playbook.yaml")}:/tmp/hello-team/playbook.yaml`],
-      ...["--environment", "docker", "--json", "--out", out, ...args]
-    ],
-    { env: { SCRIPTED_API_KEY: "scripted-key" } }
-  )
+): Effect.Effect<HarnessProcess, never, Scope.Scope> => {
+  const files = [manifest, "--artifact-root", example(""), "--endpoints", example("endpoints.json")]
+  const task = ["--instruction-file", example("instruction.md")]
+  const upload = ["--upload", `${example("playbook.yaml")}:/tmp/hello-team/playbook.yaml`]
+  const where = ["--environment", "docker", "--json", "--out", out, ...args]
+  return start(["run", ...files, ...task, ...upload, ...where], { env: { SCRIPTED_API_KEY: "scripted-key" } })
+}
 
 interface ContainerSummary {
   readonly limits: Readonly<Record<string, number | null>>
