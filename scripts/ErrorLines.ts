@@ -51,6 +51,7 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
     "A container is asked for, and no engine answers where `DOCKER_HOST` or the docker context says, or it refuses.",
   RelayNotReached:
     "A container was made, and the relay does not answer programs in it; or no way leads from it to the embedded relay.",
+  NoEnvironmentWorks: "`doctor` tried a local sandbox and a container, and neither can be had.",
 
   EnvironmentLost: "The container stopped or was removed, memory or disk ran out, or the sandbox died.",
   EnvironmentNotCreated: "The sandbox or container cannot be had: a program, a right, an image or a mount is missing.",

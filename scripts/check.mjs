@@ -23,7 +23,8 @@ const steps = {
   format: [["oxfmt", "--check", "packages", "scripts", "examples", "bench"]],
   "dead-code": [["knip"]],
   documented: [["node", "scripts/documented.mjs"]],
-  errors: [["node", "scripts/errors.mjs", "--check"]]
+  errors: [["node", "scripts/errors.mjs", "--check"]],
+  packed: [["vitest", "run", "--config", "vitest.checks.config.ts"]]
 }
 
 const chosen = process.argv.slice(2)

@@ -10,6 +10,9 @@ import type { TestContext } from "vitest"
 import { output, run } from "./Finished.ts"
 import { install, type Installation, OLDEST_NODE, oldestNode, RegistryUnreachable, ROOT } from "./PackedPackages.ts"
 
+/** What costs seconds and changes only with the packaging runs in `npm run check`, the rest with every test run. */
+const itInChecks = it.runIf(process.env["CHECKS"] === "1")
+
 /** The first run builds, packs and installs. */
 const INSTALL_LIMIT = 600_000
 const TEST_LIMIT = 150_000
@@ -109,7 +112,7 @@ describe("the packed packages", () => {
     }
   })
 
-  it("are complete for npm: nothing missing, nothing twice", async (context) => {
+  itInChecks("are complete for npm: nothing missing, nothing twice", async (context) => {
     const { command, embed } = need(context)
     for (const cwd of [command, embed]) {
       await output("npm", ["ls", "--all"], { cwd })
@@ -118,7 +121,7 @@ describe("the packed packages", () => {
     }
   })
 
-  it(
+  itInChecks(
     "open every module but the internal ones, WebAssembly included",
     async (context) => {
       const { embed: cwd } = need(context)
@@ -131,7 +134,7 @@ describe("the packed packages", () => {
     TEST_LIMIT
   )
 
-  it(
+  itInChecks(
     "declare every public module so that a strict program type-checks, and so does the example",
     async (context) => {
       const { embed } = need(context)
@@ -216,7 +219,7 @@ describe.concurrent("examples/embed", () => {
     TEST_LIMIT
   )
 
-  it(
+  itInChecks(
     "runs two trials at once that know nothing of each other",
     async (context) => {
       need(context)
@@ -245,7 +248,7 @@ describe.concurrent("examples/embed", () => {
     TEST_LIMIT
   )
 
-  it(
+  itInChecks(
     "ends its trial in order when it is interrupted",
     async (context) => {
       need(context)
@@ -267,7 +270,7 @@ describe.concurrent("examples/embed", () => {
     TEST_LIMIT
   )
 
-  it(
+  itInChecks(
     "catches the one reason it knows what to do about",
     async (context) => {
       need(context)
@@ -312,7 +315,7 @@ describe.concurrent("the command, installed by npm", () => {
     TEST_LIMIT
   )
 
-  it(
+  itInChecks(
     "runs the demo",
     async (context) => {
       const { directory, printed } = start(["demo", "--out", "bundle"], context)
