@@ -11,7 +11,7 @@ import { output, run } from "./Finished.ts"
 import { install, type Installation, OLDEST_NODE, oldestNode, RegistryUnreachable, ROOT } from "./PackedPackages.ts"
 
 /** What costs seconds and changes only with the packaging runs in `npm run check`, the rest with every test run. */
-const itInChecks = it.runIf(process.env["CHECKS"] === "1")
+const isCheck = process.env["CHECKS"] === "1"
 
 /** The first run builds, packs and installs. */
 const INSTALL_LIMIT = 600_000
@@ -112,7 +112,7 @@ describe("the packed packages", () => {
     }
   })
 
-  itInChecks("are complete for npm: nothing missing, nothing twice", async (context) => {
+  it.runIf(isCheck)("are complete for npm: nothing missing, nothing twice", async (context) => {
     const { command, embed } = need(context)
     for (const cwd of [command, embed]) {
       await output("npm", ["ls", "--all"], { cwd })
@@ -121,7 +121,7 @@ describe("the packed packages", () => {
     }
   })
 
-  itInChecks(
+  it.runIf(isCheck)(
     "open every module but the internal ones, WebAssembly included",
     async (context) => {
       const { embed: cwd } = need(context)
@@ -134,7 +134,7 @@ describe("the packed packages", () => {
     TEST_LIMIT
   )
 
-  itInChecks(
+  it.runIf(isCheck)(
     "declare every public module so that a strict program type-checks, and so does the example",
     async (context) => {
       const { embed } = need(context)
@@ -219,7 +219,7 @@ describe.concurrent("examples/embed", () => {
     TEST_LIMIT
   )
 
-  itInChecks(
+  it.runIf(isCheck)(
     "runs two trials at once that know nothing of each other",
     async (context) => {
       need(context)
@@ -248,7 +248,7 @@ describe.concurrent("examples/embed", () => {
     TEST_LIMIT
   )
 
-  itInChecks(
+  it.runIf(isCheck)(
     "ends its trial in order when it is interrupted",
     async (context) => {
       need(context)
@@ -270,7 +270,7 @@ describe.concurrent("examples/embed", () => {
     TEST_LIMIT
   )
 
-  itInChecks(
+  it.runIf(isCheck)(
     "catches the one reason it knows what to do about",
     async (context) => {
       need(context)
@@ -315,7 +315,7 @@ describe.concurrent("the command, installed by npm", () => {
     TEST_LIMIT
   )
 
-  itInChecks(
+  it.runIf(isCheck)(
     "runs the demo",
     async (context) => {
       const { directory, printed } = start(["demo", "--out", "bundle"], context)
