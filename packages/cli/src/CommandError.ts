@@ -82,6 +82,9 @@ export class RelayNotReached extends Schema.TaggedError<RelayNotReached>()("Rela
   detail: Schema.String
 }) {}
 
+/** Neither a local sandbox nor a container can be had on this machine. */
+export class NoEnvironmentWorks extends Schema.TaggedError<NoEnvironmentWorks>()("NoEnvironmentWorks", {}) {}
+
 /** Every reason a `CommandError` can have. */
 export const CommandReason = Schema.Union([
   UsageInvalid,
@@ -96,7 +99,8 @@ export const CommandReason = Schema.Union([
   ExampleMissing,
   RelayNotServed,
   EngineUnavailable,
-  RelayNotReached
+  RelayNotReached,
+  NoEnvironmentWorks
 ])
 
 /** Every reason a `CommandError` can have. */

@@ -6,6 +6,7 @@ import type { ContainerSource } from "@buzz-orchestra/runtime/docker/DockerEnvir
 import { Result } from "effect"
 import { UsageInvalid } from "./CommandError.ts"
 import type { EnvironmentName } from "./EnvironmentName.ts"
+import { enumerate } from "./internal/enumerate.ts"
 
 /** A local sandbox, or a container. */
 export type EnvironmentRequest = { readonly _tag: "Local" } | ContainerRequest
@@ -54,15 +55,15 @@ export const parseEnvironment = (
     const foreign = [...sources, ...settings]
     if (foreign.length === 0) return Result.succeed({ _tag: "Local" })
     return invalid(
-      `${and(foreign)} ${foreign.length === 1 ? "means" : "mean"} nothing in a local sandbox`,
-      `add --environment docker, or leave ${and(foreign)} out`
+      `${enumerate(foreign)} ${foreign.length === 1 ? "means" : "mean"} nothing in a local sandbox`,
+      `add --environment docker, or leave ${enumerate(foreign)} out`
     )
   }
-  if (sources.length > 1) return invalid(`${and(sources)} name more than one container`, `give one: ${CHOICES}`)
+  if (sources.length > 1) return invalid(`${enumerate(sources)} name more than one container`, `give one: ${CHOICES}`)
   if (flags.container !== undefined && settings.length > 0)
     return invalid(
-      `${and(settings)} cannot be changed of a container that exists`,
-      `leave ${and(settings)} out, or have a container made with --image REF or --dockerfile DIR`
+      `${enumerate(settings)} cannot be changed of a container that exists`,
+      `leave ${enumerate(settings)} out, or have a container made with --image REF or --dockerfile DIR`
     )
   const source = sourceOf(flags) ?? fallback
   if (source === undefined) return invalid("no container is given", `give one: ${CHOICES}`)
@@ -84,9 +85,3 @@ const sourceOf = ({ container, dockerfile, image }: EnvironmentFlags): Container
 }
 
 const invalid = (detail: string, instead: string) => Result.fail(new UsageInvalid({ detail, instead }))
-
-/** `a`, `a and b`, `a, b and c`. */
-const and = (words: ReadonlyArray<string>): string => {
-  const [last = ""] = words.slice(-1)
-  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`
-}

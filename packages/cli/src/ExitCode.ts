@@ -42,7 +42,8 @@ const COMMAND_CODES = {
   ExampleMissing: 16,
   RelayNotServed: 17,
   EngineUnavailable: 18,
-  RelayNotReached: 19
+  RelayNotReached: 19,
+  NoEnvironmentWorks: 15
 } as const satisfies Record<CommandReason["_tag"], number>
 
 /** The environment and everything launched in it. */

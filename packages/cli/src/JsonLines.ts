@@ -4,6 +4,7 @@
  * `message`. Fields without a value are `null`, never left out. Pure.
  */
 import type { TrialEvent } from "@buzz-orchestra/runtime/TrialEvent"
+import type { Finding } from "./doctor/Finding.ts"
 
 /** The last line of every `--json` run: the end of the command, and of no trial when none was started. */
 export interface Exited {
@@ -21,6 +22,10 @@ export const eventLine = (event: TrialEvent): string => {
   const own = "event" in fields ? { author: fields.author, message: fields.event } : fields
   return line(_tag, at, { runId, trialId, ...own })
 }
+
+/** The line for one finding of `doctor`. */
+export const checkedLine = (at: number, { detail, next, status, topic }: Finding): string =>
+  line("Checked", at, { topic, status, detail, next })
 
 /** The line that ends the output. `at` is in milliseconds since the epoch. */
 export const exitedLine = (at: number, exited: Exited): string => line("Exited", at, exited)

@@ -52,7 +52,7 @@ describe("help and usage", () => {
     Effect.gen(function* () {
       const { code, stdout } = yield* invoke("--help")
       assert.strictEqual(code, 0)
-      for (const word of ["run", "demo", "manifest", "relay", "EXAMPLES", "buzz-orchestra demo"])
+      for (const word of ["run", "demo", "doctor", "manifest", "relay", "EXAMPLES", "buzz-orchestra demo"])
         assert.include(stdout, word)
     }).pipe(Effect.provide(layers))
   )
@@ -64,6 +64,13 @@ describe("help and usage", () => {
         "--instruction-file",
         "--endpoints",
         "--environment",
+        "--image",
+        "--dockerfile",
+        "--container",
+        "--memory",
+        "--cpus",
+        "--storage",
+        "--network",
         "--stack",
         "--relay",
         "--user-relay",
@@ -93,6 +100,19 @@ describe("help and usage", () => {
       assert.strictEqual(stdout, "")
       assert.include(stderr, "--dialekt")
       assert.include(stderr, "help:  buzz-orchestra manifest hash --help")
+    }).pipe(Effect.provide(layers))
+  )
+  it.effect("a flag for containers without a container is a usage error that names it", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* invoke("demo", "--memory", "512")
+      assert.strictEqual(code, 64)
+      assert.strictEqual(
+        stderr,
+        "error: --memory means nothing in a local sandbox\nnext: add --environment docker, or leave --memory out"
+      )
+      const negative = yield* invoke("demo", "--environment", "docker", "--cpus", "0")
+      assert.strictEqual(negative.code, 64)
+      assert.include(negative.stderr, "Expected a number of cores above 0, got 0")
     }).pipe(Effect.provide(layers))
   )
   it.effect("run without a task is a usage error before anything is read", () =>

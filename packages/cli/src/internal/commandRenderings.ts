@@ -52,7 +52,7 @@ export const commandRenderings: Renderings<CommandReason> = {
     next: "give another port with --port, or --port 0 for any free one"
   }),
   EngineUnavailable: ({ detail }) => ({
-    line: detail,
+    line: `no container can be had: ${detail}`,
     next: /EACCES|EPERM|permission denied/i.test(detail)
       ? "run it as a user who may use the engine: root, or a member of the group that owns its socket"
       : "start Docker or Podman, or set DOCKER_HOST to where it listens, such as unix:///var/run/docker.sock"
@@ -60,5 +60,9 @@ export const commandRenderings: Renderings<CommandReason> = {
   RelayNotReached: ({ detail, environment, relayUrl }) => ({
     line: `the relay ${relayUrl} is not reached from ${environment}: ${detail}`,
     next: "check that it runs; give a network that reaches it with --network, or with --relay-gateway HOST:PORT where the container sees it"
+  }),
+  NoEnvironmentWorks: () => ({
+    line: "no trial can run on this machine: neither a local sandbox nor a container works",
+    next: "do what stands beside sandbox, engine or container above; one of the two is enough"
   })
 }

@@ -41,7 +41,7 @@ export const launchRenderings: Renderings<RuntimeLaunchReason> = {
   }),
   EnvironmentNotCreated: ({ detail, environment }) => ({
     line: `${environment} could not be created: ${detail}`,
-    next: "the README of @buzz-orchestra/cli lists what an environment needs"
+    next: "try what works on this machine with: buzz-orchestra doctor"
   }),
   CommandNotRun: ({ action, detail, environment }) => ({
     line: `${environment}: could not ${action}: ${detail}`,
