@@ -8,14 +8,14 @@ import type { ChildProcessSpawner } from "effect/process"
 import { EnvironmentError, EnvironmentNotCreated } from "./EnvironmentError.ts"
 import { type EnvironmentFacts, EnvironmentService } from "./EnvironmentService.ts"
 import { environmentOver } from "./internal/environmentOver.ts"
-import { openSandbox, type Sandbox, type SandboxBackend } from "./Sandbox.ts"
+import * as ProcessOwner from "./ProcessOwner.ts"
+import { openSandbox, type Sandbox, type SandboxBackend, type SandboxOptions } from "./Sandbox.ts"
 import {
   CONFIGURATION_FILES,
   planSandbox,
   SANDBOX_HOME,
   type SandboxHost,
   type SandboxMount,
-  type SandboxPlan,
   SYSTEM_DIRECTORIES
 } from "./SandboxPlan.ts"
 
@@ -34,6 +34,8 @@ export interface LocalEnvironmentOptions {
    * and `tests`, and keeps it. Without it everything is in memory and gone at the end.
    */
   readonly keep?: string
+  /** For which trial it is. Stands, with this process, in the environment of its first process, where `LocalReaper` finds it. */
+  readonly owner?: { readonly runId: string; readonly trialId: string }
 }
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -57,7 +59,8 @@ const make = Effect.fnUntraced(function* (
   // Closed after the sandbox has ended: whoever entered it from outside must be alive to reap what it started there.
   const visitors = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => Scope.close(visitors, exit))
-  const sandbox = yield* openFirst(options.backend ?? "auto", plan, env)
+  const owner = yield* ProcessOwner.current(options.owner ?? { runId: "", trialId: "" })
+  const sandbox = yield* openFirst(options.backend ?? "auto", { plan, env, marks: ProcessOwner.toVariable(owner) })
   const environment = environmentOver(sandbox, (run) =>
     Effect.map(run("uname -m"), (architecture): EnvironmentFacts => ({
       kind: "local",
@@ -86,18 +89,16 @@ const limitations = (host: SandboxHost, options: LocalEnvironmentOptions): Reado
 /** Tries what is asked for; with `auto`, the second only when the first cannot be had. */
 const openFirst = (
   backend: SandboxBackend | "auto",
-  plan: SandboxPlan,
-  env: Readonly<Record<string, string>>
+  options: Omit<SandboxOptions, "backend">
 ): Effect.Effect<
   Sandbox,
   EnvironmentError,
   ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Scope.Scope
 > => {
-  if (backend !== "auto") return Effect.mapError(openSandbox({ backend, plan, env }), (error) => explain([error]))
-  return openSandbox({ backend: "bwrap", plan, env }).pipe(
-    Effect.catch((first) =>
-      Effect.mapError(openSandbox({ backend: "unshare", plan, env }), (second) => explain([first, second]))
-    )
+  const open = (backend: SandboxBackend) => openSandbox({ ...options, backend })
+  if (backend !== "auto") return Effect.mapError(open(backend), (error) => explain([error]))
+  return open("bwrap").pipe(
+    Effect.catch((first) => Effect.mapError(open("unshare"), (second) => explain([first, second])))
   )
 }
 

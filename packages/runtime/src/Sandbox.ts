@@ -50,6 +50,8 @@ export interface SandboxOptions {
   readonly plan: SandboxPlan
   /** The whole environment of its processes. */
   readonly env: Readonly<Record<string, string>>
+  /** Stands beside that in the environment of its first process only, where others on this machine can read it. */
+  readonly marks?: Readonly<Record<string, string>>
 }
 
 /** Until a sandbox must be built. Building takes milliseconds; a machine under load takes longer. */
@@ -194,9 +196,9 @@ const start = Effect.fnUntraced(function* (
 
 const COMPLAINT_BYTES = 4096
 
-const builder = ({ backend, env, plan }: SandboxOptions, programs: Programs): ChildProcess.Command => {
+const builder = ({ backend, env, marks, plan }: SandboxOptions, programs: Programs): ChildProcess.Command => {
   // TERM means nothing to unshare; the kernel ends everything below by KILL in both cases.
-  const settings = { env, cwd: "/", killSignal: "SIGKILL" } as const
+  const settings = { env: { ...env, ...marks }, cwd: "/", killSignal: "SIGKILL" } as const
   if (backend === "bwrap") {
     const args = [...bwrapArguments(plan), "--", "sh", "-c", INIT]
     return ChildProcess.make(programs["bwrap"] ?? "bwrap", args, {

@@ -21,6 +21,7 @@ import {
   LayoutNotWritable,
   UploadNotThere
 } from "./RuntimeLaunchError.ts"
+import * as OwnedDirectory from "./OwnedDirectory.ts"
 import { FORWARDER, type StackFiles } from "./StackFiles.ts"
 import { type InstalledStack, StackInstaller } from "./StackInstaller.ts"
 
@@ -198,7 +199,7 @@ const digestsReadBack = Effect.fnUntraced(
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const directory = yield* Effect.mapError(
-      fs.makeTempDirectoryScoped(),
+      OwnedDirectory.make,
       ({ message }) =>
         new EnvironmentError({
           operation: "StackInstaller.install",

@@ -76,3 +76,16 @@ export const isOrphaned = (owner: Owner, here: LiveHost): boolean =>
     : owner.machine !== "" && owner.machine === here.machine && bootOf(owner.host) !== bootOf(here.host)
 
 const bootOf = (host: string): string => host.slice(0, host.indexOf("/"))
+
+/** What became of an owner, as far as it can be told here. `why` is a sentence's end, such as `its owner, process 4, lives`. */
+export const fateOf = (
+  owner: Owner | undefined,
+  here: LiveHost | undefined
+): { readonly isGone: boolean; readonly why: string } => {
+  if (owner === undefined) return { isGone: false, why: "its labels are not whole" }
+  if (here === undefined) return { isGone: false, why: "this machine cannot tell whether its owner lives" }
+  const process = `its owner, process ${owner.pid},`
+  if (isOrphaned(owner, here)) return { isGone: true, why: `${process} is gone` }
+  const why = owner.host === here.host ? "lives" : "ran elsewhere, of which nothing is known here"
+  return { isGone: false, why: `${process} ${why}` }
+}

@@ -3,7 +3,7 @@
  */
 import { Option } from "effect"
 import type { OwnedObject } from "./ContainerEngine.ts"
-import { fromLabels, isOrphaned, type LiveHost } from "./OwnerLabels.ts"
+import { fateOf, fromLabels, type LiveHost } from "./OwnerLabels.ts"
 
 /** What is to become of one object. */
 export interface ReapDecision {
@@ -33,16 +33,10 @@ export const planReap = (objects: ReadonlyArray<OwnedObject>, rule: ReapRule): R
     .map((object) => decide(object, rule))
 
 const decide = (object: OwnedObject, { here, keepImagesMillis, now }: ReapRule): ReapDecision => {
-  const keep = (why: string) => ({ object, remove: false, why })
   const owner = Option.getOrUndefined(fromLabels(object.labels))
-  if (owner === undefined) return keep("its labels are not whole")
-  if (here === undefined) return keep("this machine cannot tell whether its owner lives")
-  const process = `its owner, process ${owner.pid},`
-  if (!isOrphaned(owner, here))
-    return keep(
-      owner.host === here.host ? `${process} lives` : `${process} ran elsewhere, of which nothing is known here`
-    )
-  if (object.kind === "image" && now - Date.parse(owner.created) < keepImagesMillis)
-    return keep("the next build of the same content uses it")
-  return { object, remove: true, why: `${process} is gone` }
+  const { isGone, why } = fateOf(owner, here)
+  const isYoung = owner !== undefined && now - Date.parse(owner.created) < keepImagesMillis
+  if (isGone && object.kind === "image" && isYoung)
+    return { object, remove: false, why: "the next build of the same content uses it" }
+  return { object, remove: isGone, why }
 }

@@ -8,6 +8,7 @@ import { EnvironmentError, TransferFailed } from "../EnvironmentError.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import type { Layout } from "../Layout.ts"
 import type { LogCapture } from "../LogCapture.ts"
+import * as OwnedDirectory from "../OwnedDirectory.ts"
 import * as Redaction from "../Redaction.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
 import { sentence } from "./bounded.ts"
@@ -66,7 +67,7 @@ const fetch = Effect.fnUntraced(
     const path = yield* Path.Path
     const source = `${layout.logs}/${name}`
     yield* Effect.gen(function* () {
-      const copy = path.join(yield* fs.makeTempDirectoryScoped(), "log")
+      const copy = path.join(yield* OwnedDirectory.make, "log")
       yield* environment.download(source, copy)
       const text = latin1.toText(yield* fs.readFile(copy))
       yield* fs.writeFile(directory.at(name), latin1.toBytes(Redaction.apply(redactor, text)))
