@@ -1,10 +1,14 @@
 /** The flags of `run` that say in which container a trial runs, with the reference stack and images made here. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import * as fs from "node:fs"
+import { type AddressInfo, connect, createServer, type Server } from "node:net"
+import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { canMake } from "../../runtime/test/docker/images/TestImages.ts"
-import { docker, image } from "../../runtime/test/docker/support/engine.ts"
+import { docker, image, testEngine } from "../../runtime/test/docker/support/engine.ts"
+import * as ReferenceStackFiles from "../src/ReferenceStackFiles.ts"
 import { containerTests, leftOf, ownBundle } from "./containerTests.ts"
 import { eventually, type HarnessProcess, ROOT, start } from "./HarnessProcess.ts"
 import { read, SECONDS, TEST_LIMIT } from "./trialFiles.ts"
@@ -15,13 +19,14 @@ const example = (name: string): string => join(ROOT, "examples/hello-team", name
 const run = (
   out: string,
   args: ReadonlyArray<string>,
-  manifest = example("manifest.yaml")
+  manifest = example("manifest.yaml"),
+  env: Readonly<Record<string, string>> = {}
 ): Effect.Effect<HarnessProcess, never, Scope.Scope> => {
   const files = [manifest, "--artifact-root", example(""), "--endpoints", example("endpoints.json")]
   const task = ["--instruction-file", example("instruction.md")]
   const upload = ["--upload", `${example("playbook.yaml")}:/tmp/hello-team/playbook.yaml`]
   const where = ["--environment", "docker", "--json", "--out", out, ...args]
-  return start(["run", ...files, ...task, ...upload, ...where], { env: { SCRIPTED_API_KEY: "scripted-key" } })
+  return start(["run", ...files, ...task, ...upload, ...where], { env: { SCRIPTED_API_KEY: "scripted-key", ...env } })
 }
 
 interface ContainerSummary {
@@ -47,6 +52,36 @@ const limitedManifest = (directory: string): string => {
   fs.writeFileSync(path, `${limits}${read(example("manifest.yaml"))}`)
   return path
 }
+
+/** The engine of the tests behind a TCP port, where nobody can tell that it is on this machine; its address. */
+const engineByTcp = Effect.acquireRelease(
+  Effect.callback<Server>((resume) => {
+    const path = "endpoint" in testEngine ? testEngine.endpoint.path : ""
+    const server = createServer({ allowHalfOpen: true }, (client) => {
+      const upstream = connect({ path, allowHalfOpen: true })
+      for (const [socket, other] of [
+        [client, upstream],
+        [upstream, client]
+      ] as const)
+        socket.on("error", () => other.destroy()).pipe(other)
+    })
+    server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+  }),
+  (server) => Effect.sync(() => server.close())
+).pipe(Effect.map((server) => `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`))
+
+/** The reference stack with a Node, and without a forwarder. */
+const stackWithoutForwarder = Effect.gen(function* () {
+  const directory = yield* Effect.acquireRelease(
+    Effect.sync(() => fs.mkdtempSync(join(tmpdir(), "stack-"))),
+    (made) => Effect.sync(() => fs.rmSync(made, { recursive: true }))
+  )
+  const reference = yield* ReferenceStackFiles.locate(process.execPath, "test")
+  for (const name of ["buzz", "buzz-acp", "buzz-agent", "buzz-dev-mcp"])
+    fs.symlinkSync(join(reference, name), join(directory, name))
+  fs.symlinkSync(process.execPath, join(directory, "node"))
+  return directory
+}).pipe(Effect.provide(NodeServices.layer))
 
 containerTests("run in a container", () => {
   it.live.skipIf(!canMake.bash)(
@@ -101,6 +136,23 @@ containerTests("run in a container", () => {
           Processes.map((columns: ReadonlyArray<string>) => columns.at(-1)),
           ["sleep 1000"]
         )
+      }).pipe(Effect.scoped),
+    TEST_LIMIT
+  )
+
+  it.live.skipIf(!canMake.bash)(
+    "whose network cannot be entered has the relay at the gateway, under the URL that agents dial",
+    () =>
+      Effect.gen(function* () {
+        const out = yield* ownBundle
+        const flags = ["--image", yield* image("node"), "--stack", yield* stackWithoutForwarder]
+        const harness = yield* run(out, flags, example("manifest.yaml"), { DOCKER_HOST: yield* engineByTcp })
+        assert.strictEqual(yield* harness.ended, 0, harness.stdout() + harness.stderr())
+        const { outcome, relay_url: relayUrl, warnings } = summaryOf(out)
+        assert.strictEqual(outcome, "done")
+        assert.match(relayUrl, /^ws:\/\/host\.(docker|containers)\.internal:\d+$/)
+        assert.deepStrictEqual(warnings, [])
+        assert.deepStrictEqual(yield* leftOf(out), [])
       }).pipe(Effect.scoped),
     TEST_LIMIT
   )
