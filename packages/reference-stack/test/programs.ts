@@ -7,9 +7,17 @@ import { Deferred, Effect, Fiber, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { type AddressInfo, createServer } from "node:net"
 
+/** The directory of the built programs: looked up once, not for each of the many that are started. */
+export const programDirectory: Promise<string> = Effect.runPromise(
+  Effect.provide(ReferenceStack.directory, NodeServices.layer)
+)
+
 /** Path of a built program. */
 export const programPath = (name: ReferenceStack.ProgramName) =>
-  Effect.map(ReferenceStack.directory, (directory) => `${directory}/${name}`)
+  Effect.map(
+    Effect.promise(() => programDirectory),
+    (directory) => `${directory}/${name}`
+  )
 
 /** A running program with everything it has printed so far. */
 export interface Running {
@@ -20,7 +28,15 @@ export interface Running {
   readonly exitCode: Effect.Effect<number, unknown>
 }
 
-/** Starts `command` with exactly this environment; closing the scope ends its process group. */
+/** What every program is started with: where to find others, and where Node keeps what it compiled before. */
+const BASE_ENVIRONMENT: Record<string, string> = Object.fromEntries(
+  ["PATH", "NODE_COMPILE_CACHE"].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+)
+
+/** Starts `command` with the base and exactly this environment; closing the scope ends its process group. */
 export const start = (
   command: string,
   args: ReadonlyArray<string>,
@@ -29,7 +45,7 @@ export const start = (
   Effect.gen(function* () {
     const handle = yield* ChildProcess.make(command, args, {
       stdin: "pipe",
-      env: { PATH: process.env["PATH"] ?? "", ...options.env },
+      env: { ...BASE_ENVIRONMENT, ...options.env },
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       killSignal: "SIGTERM",
       forceKillAfter: "2 seconds"
@@ -80,11 +96,6 @@ export const SLOW = { timeout: 90_000, concurrent: true }
 
 /** Everything that starts processes needs this. */
 export const layer = NodeServices.layer
-
-/** The directory of the built programs, for code outside Effect. */
-export const programDirectory: Promise<string> = Effect.runPromise(
-  Effect.provide(ReferenceStack.directory, NodeServices.layer)
-)
 
 /** Joins a fiber, at most 10 s. */
 export const joined = <A, E>(fiber: Fiber.Fiber<A, E>) => Effect.timeout(Fiber.join(fiber), "10 seconds")

@@ -5,7 +5,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import * as BuzzClientNative from "@buzz-orchestra/relay/BuzzClientNative"
 import * as Identity from "@buzz-orchestra/relay/Identity"
-import { Schnorr } from "@buzz-orchestra/relay/Schnorr"
+import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
 import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -14,7 +14,7 @@ import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import * as Programs from "./programs.ts"
 
-const Keys = Layer.mergeAll(Schnorr.layerPure, SecureRandom.layerWebCrypto, FetchHttpClient.layer)
+const Keys = Layer.mergeAll(SchnorrWasm.layer, SecureRandom.layerWebCrypto, FetchHttpClient.layer)
 
 /** A relay, a client for it, and the platform to start programs with. */
 export const layerOn = <E, R>(relay: Layer.Layer<EmbeddedRelay, E, R>) =>
