@@ -105,6 +105,6 @@ const leftovers = (
   `${directory}: an unfinished bundle`,
   ...(relay._tag === "Running" ? [`on ${relay.url}: the trial's private channel, not archived`] : []),
   ...(environment._tag === "Container" && environment.source._tag !== "Container"
-    ? ["in the container engine: the trial's container, stopped; the next trial in a container removes it"]
+    ? ["in the container engine: the trial's container, stopped; the next trial in a container, or reap, removes it"]
     : [])
 ]
