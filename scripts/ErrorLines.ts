@@ -52,6 +52,8 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   RelayNotReached:
     "A container was made, and the relay does not answer programs in it; or no way leads from it to the embedded relay.",
   NoEnvironmentWorks: "`doctor` tried a local sandbox and a container, and neither can be had.",
+  LeftoversRemain:
+    "`reap` could not remove all that a killed harness left: it may not, or the kernel or the engine did not.",
 
   EnvironmentLost: "The container stopped or was removed, memory or disk ran out, or the sandbox died.",
   EnvironmentNotCreated: "The sandbox or container cannot be had: a program, a right, an image or a mount is missing.",

@@ -85,6 +85,16 @@ export class RelayNotReached extends Schema.TaggedError<RelayNotReached>()("Rela
 /** Neither a local sandbox nor a container can be had on this machine. */
 export class NoEnvironmentWorks extends Schema.TaggedError<NoEnvironmentWorks>()("NoEnvironmentWorks", {}) {}
 
+/** What a killed harness left could not be removed, all of it. */
+export class LeftoversRemain extends Schema.TaggedError<LeftoversRemain>()("LeftoversRemain", {
+  /** How many are still there. */
+  count: Schema.Int,
+  /** One of them, such as `process 4242`. */
+  first: Schema.String,
+  /** Why that one is still there. */
+  detail: Schema.String
+}) {}
+
 /** Every reason a `CommandError` can have. */
 export const CommandReason = Schema.Union([
   UsageInvalid,
@@ -100,7 +110,8 @@ export const CommandReason = Schema.Union([
   RelayNotServed,
   EngineUnavailable,
   RelayNotReached,
-  NoEnvironmentWorks
+  NoEnvironmentWorks,
+  LeftoversRemain
 ])
 
 /** Every reason a `CommandError` can have. */

@@ -13,10 +13,11 @@ import type { ContainerTrial } from "./ContainerEnvironment.ts"
 import type { EnvironmentRequest } from "./EnvironmentRequest.ts"
 import { HostAccess } from "./HostAccess.ts"
 
-const localLayer = ({ needsNode }: ContainerTrial) =>
-  LocalEnvironment.layer({ mounts: needsNode ? [nodeBeside(process.execPath)] : [] }).pipe(
-    Layer.merge(Layer.succeed(HostAccess, { _tag: "SameNetwork" }))
-  )
+const localLayer = ({ needsNode, runId, trialId }: ContainerTrial) =>
+  LocalEnvironment.layer({
+    mounts: needsNode ? [nodeBeside(process.execPath)] : [],
+    owner: { runId, trialId }
+  }).pipe(Layer.merge(Layer.succeed(HostAccess, { _tag: "SameNetwork" })))
 
 const environmentLayer = (request: EnvironmentRequest, trial: ContainerTrial) =>
   Layer.unwrap(

@@ -43,7 +43,8 @@ const COMMAND_CODES = {
   RelayNotServed: 17,
   EngineUnavailable: 18,
   RelayNotReached: 19,
-  NoEnvironmentWorks: 15
+  NoEnvironmentWorks: 15,
+  LeftoversRemain: 61
 } as const satisfies Record<CommandReason["_tag"], number>
 
 /** The environment and everything launched in it. */

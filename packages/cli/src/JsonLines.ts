@@ -27,6 +27,9 @@ export const eventLine = (event: TrialEvent): string => {
 export const checkedLine = (at: number, { detail, next, status, topic }: Finding): string =>
   line("Checked", at, { topic, status, detail, next })
 
+/** The line for one thing that `reap` met. */
+export const reapedLine = (at: number, event: string, fields: object): string => line(event, at, fields)
+
 /** The line that ends the output. `at` is in milliseconds since the epoch. */
 export const exitedLine = (at: number, exited: Exited): string => line("Exited", at, exited)
 

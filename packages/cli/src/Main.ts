@@ -9,6 +9,7 @@ import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
 import { demo } from "./commands/Demo.ts"
 import { doctor } from "./commands/Doctor.ts"
 import { manifest } from "./commands/Manifest.ts"
+import { reap } from "./commands/Reap.ts"
 import { relay } from "./commands/Relay.ts"
 import { run } from "./commands/Run.ts"
 import { BUG, USAGE } from "./ExitCode.ts"
@@ -26,7 +27,7 @@ const root = Command.make("buzz-orchestra").pipe(
     { command: "buzz-orchestra demo", description: "Watch a team of three solve a small task, offline" },
     { command: "buzz-orchestra run --help", description: "How to run a team of your own" }
   ]),
-  Command.withSubcommands([run, demo, doctor, manifest, relay])
+  Command.withSubcommands([run, demo, doctor, reap, manifest, relay])
 )
 
 /** The command with these arguments. Everything a person should read has been printed when it ends. */

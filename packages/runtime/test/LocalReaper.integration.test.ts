@@ -16,7 +16,18 @@ import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-const layers = LocalReaper.layer.pipe(Layer.provideMerge(HostProcess.layer), Layer.provideMerge(NodeServices.layer))
+const reaperOver = (host: Layer.Layer<HostProcess>) =>
+  LocalReaper.layer.pipe(Layer.provideMerge(host), Layer.provideMerge(NodeServices.layer))
+
+const thisHost = HostProcess.layer.pipe(Layer.provide(NodeServices.layer))
+
+/** A host of this test alone: whoever else reaps at the same time takes what is ours for something from elsewhere. */
+const layers = reaperOver(
+  Layer.effect(
+    HostProcess,
+    HostProcess.useSync((host) => ({ ...host, self: { ...host.self, machine: "", host: randomUUID() } }))
+  ).pipe(Layer.provide(thisHost))
+)
 
 /** An owner that has ended: the start time is of no process that lives. */
 const deadOwner = Effect.map(HostProcess, ({ self }): Owner => {
@@ -118,10 +129,19 @@ describe("LocalReaper", () => {
     }).pipe(
       Effect.provide(
         LocalEnvironment.layer({ owner: { runId: "run", trialId: "trial-of-this-test" } }).pipe(
-          Layer.provideMerge(layers)
+          Layer.provideMerge(reaperOver(thisHost))
         )
       )
     )
+  )
+
+  it.live("makes temporary directories that it knows for this process's", () =>
+    Effect.gen(function* () {
+      const { self } = yield* HostProcess
+      const path = yield* OwnedDirectory.make
+      const owner = OwnedDirectory.ownerOf(path.slice(path.lastIndexOf("/") + 1), self.host)
+      assert.deepStrictEqual(owner, { isOfHost: true, pid: process.pid, pidStartTime: self.pidStartTime })
+    }).pipe(Effect.scoped, Effect.provide(reaperOver(thisHost)))
   )
 
   it.live("removes the temporary directories of the dead, and no others", () =>
@@ -130,7 +150,8 @@ describe("LocalReaper", () => {
       const dead = yield* deadOwner
       const left = fs.mkdtempSync(join(tmpdir(), OwnedDirectory.prefixOf(dead)))
       fs.writeFileSync(join(left, "log"), "a log before its secrets were taken out")
-      const own = yield* OwnedDirectory.make
+      const { self } = yield* HostProcess
+      const own = fs.mkdtempSync(join(tmpdir(), OwnedDirectory.prefixOf(self)))
       assert.include(pathsOf((yield* reap({ dryRun: true })).removed), left)
       assert.isTrue(fs.existsSync(left))
       const { kept, removed } = yield* reap()
@@ -138,6 +159,7 @@ describe("LocalReaper", () => {
       assert.isFalse(fs.existsSync(left))
       assert.include(pathsOf(kept), own)
       assert.isTrue(fs.existsSync(own))
+      fs.rmdirSync(own)
     }).pipe(Effect.scoped, Effect.provide(layers))
   )
 })

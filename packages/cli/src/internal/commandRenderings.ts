@@ -64,5 +64,9 @@ export const commandRenderings: Renderings<CommandReason> = {
   NoEnvironmentWorks: () => ({
     line: "no trial can run on this machine: neither a local sandbox nor a container works",
     next: "do what stands beside sandbox, engine or container above; one of the two is enough"
+  }),
+  LeftoversRemain: ({ count, detail, first }) => ({
+    line: `${count} of what a killed harness left could not be removed, such as ${first}: ${detail}`,
+    next: "run it as the user who ran the harness, or as root"
   })
 }
