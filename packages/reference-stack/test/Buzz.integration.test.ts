@@ -1,3 +1,4 @@
+import { answer } from "@buzz-orchestra/reference-stack/buzz/Buzz"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { type NostrEvent, tagValues } from "@buzz-orchestra/relay/NostrEvent"
 import { assert, layer } from "@effect/vitest"
@@ -6,14 +7,29 @@ import { ChildProcess } from "effect/process"
 import * as Programs from "./programs.ts"
 import * as Relay from "./relay.ts"
 
-/** Runs `buzz` once; its streams are kept apart. */
+/** The answer of the program's function, in this process: what a process adds is tested by itself. */
+const json = Effect.fnUntraced(function* (env: Record<string, string>, ...args: ReadonlyArray<string>) {
+  const line = yield* Effect.timeout(answer(args, env), "15 seconds")
+  assert.notInclude(line, "\n")
+  return JSON.parse(line)
+})
+
+/** The same, when it must fail: the code and the line of JSON for stderr. */
+const failure = Effect.fnUntraced(function* (env: Record<string, string>, ...args: ReadonlyArray<string>) {
+  const exit = yield* Effect.flip(Effect.timeout(answer(args, env), "15 seconds"))
+  if (exit._tag !== "ProgramExit") return yield* exit
+  assert.notInclude(exit.stderr, "\n")
+  return { code: exit.code, ...JSON.parse(exit.stderr) }
+})
+
+/** Runs the program once; its streams are kept apart. */
 const buzz = Effect.fnUntraced(function* (
   env: Record<string, string>,
   args: ReadonlyArray<string>,
   stdin: string | undefined = undefined
 ) {
   const handle = yield* ChildProcess.make(yield* Programs.programPath("buzz"), args, {
-    env: { PATH: process.env["PATH"] ?? "", ...env },
+    env: { ...Programs.BASE_ENVIRONMENT, ...env },
     stdin: stdin === undefined ? "ignore" : Stream.make(new TextEncoder().encode(stdin))
   })
   const [stdout, stderr, code] = yield* Effect.all(
@@ -25,21 +41,6 @@ const buzz = Effect.fnUntraced(function* (
     { concurrency: "unbounded" }
   ).pipe(Effect.timeout("15 seconds"))
   return { stdout, stderr, code }
-})
-
-/** Runs `buzz`, which must succeed with one line of JSON and nothing else. */
-const json = Effect.fnUntraced(function* (env: Record<string, string>, ...args: ReadonlyArray<string>) {
-  const { code, stderr, stdout } = yield* buzz(env, args)
-  assert.deepStrictEqual([code, stderr], [0, ""])
-  assert.match(stdout, /^[^\n]+\n$/)
-  return JSON.parse(stdout)
-})
-
-/** Runs `buzz`, which must fail with one line of JSON on stderr. */
-const failure = Effect.fnUntraced(function* (env: Record<string, string>, ...args: ReadonlyArray<string>) {
-  const { code, stderr, stdout } = yield* buzz(env, args)
-  assert.strictEqual(stdout, "")
-  return { code, ...JSON.parse(stderr) }
 })
 
 const stored = Effect.fnUntraced(function* (reader: Relay.Person, channel: string, id: string) {
@@ -176,6 +177,8 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
           ["messages", "send", "--channel", channel, "--content", "-"],
           "line one\nline two\n"
         )
+        assert.deepStrictEqual([piped.code, piped.stderr], [0, ""])
+        assert.match(piped.stdout, /^[^\n]+\n$/)
         const root: string = JSON.parse(piped.stdout).event_id
         const reply = yield* send("--reply", "--reply-to", root)
         const deep = yield* send("deeper", "--reply-to", reply.event_id)
@@ -275,9 +278,10 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
           const wrong = yield* failure(ada.env, ...args)
           assert.deepStrictEqual([wrong.code, wrong.error], [1, "user_error"], args.slice(0, 2).join(" "))
         }
-        const help = yield* buzz({}, ["--help"])
-        assert.strictEqual(help.code, 0)
-        assert.include(help.stdout, "buzz messages send --channel --content [--reply-to]")
+        assert.include(yield* answer(["--help"], {}), "buzz messages send --channel --content [--reply-to]")
+        const printed = yield* buzz({ BUZZ_RELAY_URL: ada.relayUrl }, send)
+        assert.deepStrictEqual([printed.code, printed.stdout], [3, ""])
+        assert.match(printed.stderr, /^\{"error":"auth_error",[^\n]+\}\n$/)
       }),
     Programs.SLOW
   )

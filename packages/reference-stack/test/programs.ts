@@ -29,7 +29,7 @@ export interface Running {
 }
 
 /** What every program is started with: where to find others, and where Node keeps what it compiled before. */
-const BASE_ENVIRONMENT: Record<string, string> = Object.fromEntries(
+export const BASE_ENVIRONMENT: Record<string, string> = Object.fromEntries(
   ["PATH", "NODE_COMPILE_CACHE"].flatMap((name) => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value]]

@@ -21,8 +21,15 @@ import { userCommands } from "./UserCommands.ts"
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Runs one command. `args` are the arguments after the program's name. */
+/** Runs one command and prints its answer. `args` are the arguments after the program's name. */
 export const buzz = (args: ReadonlyArray<string>, env: Env = process.env): Effect.Effect<void, ProgramExit> =>
+  answer(args, env).pipe(
+    Effect.flatMap((line) => Effect.sync(() => void process.stdout.write(`${line}\n`))),
+    Effect.provide(Schnorr.layerPure)
+  )
+
+/** Runs one command and returns its answer, one line without its end. */
+export const answer = (args: ReadonlyArray<string>, env: Env): Effect.Effect<string, ProgramExit, Schnorr> =>
   Effect.gen(function* () {
     const help = helpFor(args)
     if (help !== undefined) return help
@@ -32,11 +39,9 @@ export const buzz = (args: ReadonlyArray<string>, env: Env = process.env): Effec
     const value = yield* runAs(command, given, yield* caller(options, env))
     return Json.print(value)
   }).pipe(
-    Effect.flatMap((line) => Effect.sync(() => void process.stdout.write(`${line}\n`))),
     Effect.mapError(
       (error) => new ProgramExit({ code: CommandFailed.exitCode(error), stderr: CommandFailed.render(error) })
-    ),
-    Effect.provide(Schnorr.layerPure)
+    )
   )
 
 const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
