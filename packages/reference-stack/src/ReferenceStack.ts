@@ -2,7 +2,7 @@
  * Where the built programs are. The building itself is `scripts/build.mjs`, a process of its own, so that whoever only
  * needs the files neither loads a bundler nor imports the programs.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 
@@ -31,13 +31,16 @@ export const buildScript: string = fileURLToPath(new URL("../scripts/build.mjs",
 export const directory: Effect.Effect<string, ReferenceStackNotBuilt, ChildProcessSpawner.ChildProcessSpawner> =
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-    const output = yield* spawner.string(
+    const child = yield* spawner.spawn(
       ChildProcess.make(process.execPath, [buildScript], { stdin: "ignore", stderr: "inherit" })
     )
-    const path = output.trim()
+    const path = (yield* Stream.mkString(Stream.decodeText(child.stdout))).trim()
+    const code = yield* child.exitCode
+    if (code !== 0) return yield* new ReferenceStackNotBuilt({ detail: `the build script ended with code ${code}` })
     if (!path.startsWith("/")) return yield* new ReferenceStackNotBuilt({ detail: `unexpected output: ${path}` })
     return path
   }).pipe(
+    Effect.scoped,
     Effect.catchTag("PlatformError", (cause) =>
       Effect.fail(new ReferenceStackNotBuilt({ detail: `${buildScript}: ${cause.message}`, cause }))
     ),
