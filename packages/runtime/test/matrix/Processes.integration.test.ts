@@ -115,7 +115,7 @@ describe("a team with any of these manners", () => {
     ([script]) => Effect.map(runReal(script), (outcome) => holds(script, outcome)),
     {
       timeout: Cases.timeout(180_000),
-      arbitrary: { ...Cases.options(20, 1000), concurrency: 3, maxShrinks: 30 }
+      arbitrary: { ...Cases.options(20, 500), concurrency: 3, maxShrinks: 30 }
     }
   )
 })

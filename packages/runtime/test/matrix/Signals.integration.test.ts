@@ -165,7 +165,7 @@ describe("a harness that is stopped at any moment", () => {
       }).pipe(Effect.scoped),
     {
       timeout: Cases.timeout(240_000),
-      arbitrary: { ...Cases.options(2, 200), maxShrinks: 5 }
+      arbitrary: { ...Cases.options(2, 100), maxShrinks: 5 }
     }
   )
 })
