@@ -7,14 +7,14 @@ import { bundlePath, read, SECONDS, TEST_LIMIT } from "./trialFiles.ts"
 
 /** A trial whose lead never finishes, once the lead and everything it started runs. */
 const hangingTrial = Effect.fnUntraced(function* (out: string) {
-  const example = join(ROOT, "examples/hello-team")
-  const playbook = join(ROOT, "packages/cli/test/fixtures/hanging.yaml")
-  const args = ["run", join(example, "manifest.yaml"), "--endpoints", join(example, "endpoints.json")]
+  const fixture = join(ROOT, "packages/cli/test/fixtures/hanging")
+  const endpoints = join(ROOT, "examples/hello-team/endpoints.json")
+  const args = ["run", join(fixture, "manifest.yaml"), "--endpoints", endpoints]
   const more = [
     "--instruction",
     "hang",
     "--upload",
-    `${playbook}:/tmp/hello-team/playbook.yaml`,
+    `${fixture}/playbook.yaml:/tmp/hello-team/playbook.yaml`,
     "--json",
     "--out",
     out
