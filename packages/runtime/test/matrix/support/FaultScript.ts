@@ -27,6 +27,7 @@ export const STEPS = [
   "send KILL",
   "list ports",
   "ask for sizes",
+  "export the evidence",
   "stop a program",
   "tear down"
 ] as const
@@ -80,6 +81,8 @@ export interface FaultScript {
   readonly sweepAll: boolean
   /** Whether the condition has an output that is probed. */
   readonly probed: boolean
+  /** Whether a verifier needs the evidence of the trial. */
+  readonly graded: boolean
   readonly faults: ReadonlyArray<Fault>
   /** Somebody interrupts the trial. */
   readonly interruptAt: number | undefined
@@ -110,6 +113,7 @@ export const faultScripts: Arbitrary.Arbitrary<FaultScript> = Arbitrary.all({
   forwarder: mostly(1, [false, true]),
   sweepAll: mostly(3, [false, true]),
   probed: mostly(2, [false, true]),
+  graded: mostly(2, [false, true]),
   faults: Arbitrary.array(
     Arbitrary.all({ step: mostly(1, STEPS), occurrence: mostly(5, [0, 1, 2, 3]), way: mostly(1, WAYS) }),
     { minLength: 0, maxLength: 4 }
@@ -129,6 +133,7 @@ export const scriptWith = (fields: Partial<FaultScript> = {}): FaultScript => ({
   forwarder: true,
   sweepAll: false,
   probed: true,
+  graded: true,
   faults: [],
   interruptAt: undefined,
   interruptAtTask: undefined,

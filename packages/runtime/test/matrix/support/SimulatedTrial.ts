@@ -159,6 +159,7 @@ const optionsOf = (script: FaultScript, files: MemoryFiles): TrialOptions => {
     },
     directory: DIRECTORY,
     sweep: script.sweepAll ? "all" : "stack",
+    ...(script.graded ? { evidenceFor: "task" } : {}),
     ...(script.forwarder ? { relayGateway: "gateway:3600" } : {})
   }
 }

@@ -4,7 +4,7 @@
 import { FORWARDER } from "@buzz-orchestra/runtime/StackFiles"
 import type { Phase } from "@buzz-orchestra/runtime/TrialEvent"
 import { TrialSummary } from "@buzz-orchestra/runtime/TrialSummary"
-import { Cause, Exit, Schema } from "effect"
+import { Cause, Exit, Option, Schema } from "effect"
 import type { Call, Fired, Held } from "./FaultPoints.ts"
 import type { Step } from "./FaultScript.ts"
 import { agentIds } from "./TeamPlay.ts"
@@ -111,6 +111,13 @@ const VITAL: ReadonlySet<Step> = new Set<Step>([
   "probe the output"
 ])
 
+/** The one thing after the phases that a trial fails for: a verifier would take the lack of evidence for a wrong answer. */
+const isUngraded = ({ exit, script }: Case): boolean =>
+  script.graded &&
+  exit !== undefined &&
+  Exit.isFailure(exit) &&
+  Option.exists(Cause.findErrorOption(exit.cause), ({ reason }) => reason._tag === "EvidenceNotExported")
+
 /** What ended the phases is what the trial ends with: the first failure of something vital, or the interruption. */
 const keepsTheFirstCause = (it: Case): ReadonlyArray<string> => {
   const { exit, points, script } = it
@@ -121,7 +128,7 @@ const keepsTheFirstCause = (it: Case): ReadonlyArray<string> => {
     points.interruptedAt === undefined && script.lostAt === undefined && script.fates.every((fate) => fate === "works")
   return [
     ...points.fired
-      .filter((fault) => isCleanUp(fault.phase) && speaks(fault) && said.includes(fault.word))
+      .filter((fault) => isCleanUp(fault.phase) && speaks(fault) && said.includes(fault.word) && !isUngraded(it))
       .map(({ word }) => `a fault of the clean-up became the error: ${word}`),
     ...(first !== undefined && speaks(first) && isAlone && !said.includes(first.word)
       ? [`the first cause is lost: ${first.word}`]
@@ -168,7 +175,7 @@ const writesWhatItPromised = (it: Case): ReadonlyArray<string> => {
   const promised = [
     ...(began("prepare") ? ["manifest.json", "endpoints.redacted.json", "summary.json"] : []),
     ...(began("install") ? agentIds(it.script).map((agentId) => `${agentId}.system-prompt.md`) : []),
-    ...(began("post") ? ["transcript.json"] : [])
+    ...(began("post") ? ["transcript.json", ...(it.script.graded ? ["buzz-evidence.json"] : [])] : [])
   ]
   const missing = promised.filter(
     (name) => files.text(`${DIRECTORY}/${name}`) === undefined && !failed(`${DIRECTORY}/${name}`)
