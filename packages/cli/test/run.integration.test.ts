@@ -1,19 +1,61 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+/** A relay that serves, and a trial on it; the processes of the command are few because each takes a second to start. */
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { eventually, ROOT, start } from "./HarnessProcess.ts"
+import { eventually, type HarnessProcess, ROOT, start } from "./HarnessProcess.ts"
 import { bundlePath, read, SECONDS, TEST_LIMIT } from "./trialFiles.ts"
 
 const example = (name: string): string => join(ROOT, "examples/hello-team", name)
 
-describe("run", () => {
-  it.live(
-    "runs a manifest on a relay that runs already, says what happens and shows no key",
+/** The relay that all tests of this file use; the last one ends it. */
+class Served extends Context.Service<Served, { readonly relay: HarnessProcess; readonly url: string }>()(
+  "test/Served"
+) {
+  static readonly layer = Layer.effect(
+    Served,
+    Effect.gen(function* () {
+      const relay = yield* start(["relay", "serve"])
+      const url = yield* eventually(
+        "the address",
+        SECONDS,
+        relay,
+        () => /^relay (ws:\/\/127\.0\.0\.1:\d+)$/m.exec(relay.stdout())?.[1]
+      )
+      return { relay, url }
+    })
+  )
+}
+
+layer(Served.layer, { excludeTestServices: true, timeout: TEST_LIMIT })("relay serve", (it) => {
+  it.effect("answers where it says that it listens", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Served
+      const response = yield* Effect.promise(() =>
+        fetch(url.replace("ws:", "http:"), { headers: { accept: "application/nostr+json" } })
+      )
+      assert.strictEqual(response.status, 200)
+    })
+  )
+
+  it.effect(
+    "says who has the port when it is taken",
     () =>
       Effect.gen(function* () {
-        const relay = yield* start(["relay", "serve"])
-        const url = yield* eventually("the address", SECONDS, relay, () => /ws:\/\/[\d.:]+/.exec(relay.stdout())?.[0])
+        const { url } = yield* Served
+        const { port } = new URL(url)
+        const second = yield* start(["relay", "serve", "--port", port])
+        assert.strictEqual(yield* second.ended, 17)
+        assert.match(second.stderr(), new RegExp(`^error: cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`))
+      }),
+    TEST_LIMIT
+  )
+
+  it.effect(
+    "serves `run`, which runs a manifest, says what happens and shows no key",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Served
         const out = yield* bundlePath
         const secrets = {
           SCRIPTED_API_KEY: "sk-scripted-0123456789",
@@ -47,44 +89,16 @@ describe("run", () => {
         assert.isAbove(bundle.length, 8)
         for (const text of [harness.stdout(), harness.stderr(), ...bundle.map((name) => read(join(out, name)))])
           for (const secret of Object.values(secrets)) assert.notInclude(text, secret)
-      }).pipe(Effect.scoped),
-    TEST_LIMIT
-  )
-})
-
-describe("relay serve", () => {
-  it.live(
-    "says where it listens, answers there, and ends on Ctrl-C",
-    () =>
-      Effect.gen(function* () {
-        const harness = yield* start(["relay", "serve"])
-        const url = yield* eventually(
-          "the address",
-          SECONDS,
-          harness,
-          () => /^relay (ws:\/\/127\.0\.0\.1:\d+)$/m.exec(harness.stdout())?.[1]
-        )
-        const response = yield* Effect.promise(() =>
-          fetch(url.replace("ws:", "http:"), { headers: { accept: "application/nostr+json" } })
-        )
-        assert.strictEqual(response.status, 200)
-        harness.kill("SIGINT")
-        assert.strictEqual(yield* harness.ended, 130)
-        assert.strictEqual(harness.stderr(), "")
-      }).pipe(Effect.scoped),
+      }),
     TEST_LIMIT
   )
 
-  it.live(
-    "says who has the port when it is taken",
-    () =>
-      Effect.gen(function* () {
-        const first = yield* start(["relay", "serve"])
-        const port = yield* eventually("the port", SECONDS, first, () => /:(\d+)$/m.exec(first.stdout())?.[1])
-        const second = yield* start(["relay", "serve", "--port", port])
-        assert.strictEqual(yield* second.ended, 17)
-        assert.match(second.stderr(), new RegExp(`^error: cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`))
-      }).pipe(Effect.scoped),
-    TEST_LIMIT
+  it.effect("ends on Ctrl-C", () =>
+    Effect.gen(function* () {
+      const { relay } = yield* Served
+      relay.kill("SIGINT")
+      assert.strictEqual(yield* relay.ended, 130)
+      assert.strictEqual(relay.stderr(), "")
+    })
   )
 })
