@@ -203,6 +203,20 @@ describe("manifest", () => {
   )
 })
 
+describe("demo", () => {
+  it.effect("says first what there is to see, unless a program reads it", () =>
+    Effect.gen(function* () {
+      const full = yield* directoryOf({ "summary.json": "{}" })
+      const written = yield* TestOutput.Written
+      assert.strictEqual((yield* invoke("demo", "--out", full, "--json")).code, 6)
+      assert.notInclude(yield* written.stdout, "A team of three")
+      assert.strictEqual((yield* invoke("demo", "--out", full)).code, 6)
+      assert.include(yield* written.stdout, "A team of three solves a small task on this machine")
+      assert.include(yield* written.stdout, "The team and its playbook: ")
+    }).pipe(Effect.scoped, Effect.provide(layers))
+  )
+})
+
 describe("run, before anything starts", () => {
   const arguments_ = Effect.map(example, (directory) => [
     "run",

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { eventually, type HarnessProcess, ROOT, start, withEnvironment } from "./HarnessProcess.ts"
-import { authorsOf, bundlePath, eventNamed, read, SECONDS, TEST_LIMIT } from "./trialFiles.ts"
+import { authorsOf, bundlePath, eventNamed, read, SECONDS, SOLO_KEY, soloTrial, TEST_LIMIT } from "./trialFiles.ts"
 
 /** The id of the trial's channel, which every agent has in its environment. */
 const channelOf = (harness: HarnessProcess): string | undefined => {
@@ -39,22 +39,25 @@ describe("demo", () => {
       }).pipe(Effect.scoped),
     TEST_LIMIT
   )
+})
 
-  /** From util-linux; gives a program a terminal. */
-  const SCRIPT = "/usr/bin/script"
-  it.live.skipIf(!fs.existsSync(SCRIPT))(
-    "on a terminal repaints a block and leaves the cursor visible",
+/** From util-linux; gives a program a terminal. */
+const SCRIPT = "/usr/bin/script"
+
+describe.skipIf(!fs.existsSync(SCRIPT))("a trial on a terminal", () => {
+  it.live(
+    "repaints a block and leaves the cursor visible",
     () =>
       Effect.gen(function* () {
         const out = yield* bundlePath
-        const command = `stty cols 100 rows 30; exec '${process.execPath}' packages/cli/src/bin.ts demo --out ${out}`
+        const args = ["packages/cli/src/bin.ts", "run", ...soloTrial("done"), "--out", out]
+        const command = `stty cols 100 rows 30; exec '${process.execPath}' ${args.map((text) => `'${text}'`).join(" ")}`
         const typescript = execFileSync(SCRIPT, ["-qec", command, "/dev/null"], {
           cwd: ROOT,
-          env: { ...process.env, TERM: "xterm-256color", NO_COLOR: "" },
+          env: { ...process.env, ...SOLO_KEY, TERM: "xterm-256color", NO_COLOR: "" },
           encoding: "utf8",
           timeout: SECONDS * 1000
         })
-        assert.include(typescript, "A team of three solves a small task on this machine")
         assert.include(typescript, "\u001b[?25l")
         assert.include(typescript, "waiting")
         assert.isAbove(typescript.lastIndexOf("\u001b[?25h"), typescript.lastIndexOf("\u001b[?25l"))

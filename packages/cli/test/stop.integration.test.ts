@@ -2,24 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { alive, descendants, eventually, type HarnessProcess, ROOT, start } from "./HarnessProcess.ts"
-import { bundlePath, read, SECONDS, TEST_LIMIT } from "./trialFiles.ts"
+import { alive, descendants, eventually, type HarnessProcess, start } from "./HarnessProcess.ts"
+import { bundlePath, read, SECONDS, SOLO_KEY, soloTrial, TEST_LIMIT } from "./trialFiles.ts"
 
 /** A trial whose lead never finishes, once the lead and everything it started runs. */
 const hangingTrial = Effect.fnUntraced(function* (out: string) {
-  const fixture = join(ROOT, "packages/cli/test/fixtures/hanging")
-  const endpoints = join(ROOT, "examples/hello-team/endpoints.json")
-  const args = ["run", join(fixture, "manifest.yaml"), "--endpoints", endpoints]
-  const more = [
-    "--instruction",
-    "hang",
-    "--upload",
-    `${fixture}/playbook.yaml:/tmp/hello-team/playbook.yaml`,
-    "--json",
-    "--out",
-    out
-  ]
-  const harness = yield* start([...args, ...more], { env: { SCRIPTED_API_KEY: "scripted-key" } })
+  const args = ["run", ...soloTrial("hanging"), "--json", "--out", out]
+  const harness = yield* start(args, { env: SOLO_KEY })
   const processes = yield* eventually("the lead's children", SECONDS, harness, () => {
     const found = descendants(harness.pid)
     return ["sleep 300", "sleep 301"].every((command) => found.some((one) => one.command === command))

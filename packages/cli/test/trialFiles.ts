@@ -5,7 +5,7 @@ import { Effect, type Scope } from "effect"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { HarnessProcess } from "./HarnessProcess.ts"
+import { type HarnessProcess, ROOT } from "./HarnessProcess.ts"
 
 /** Seconds for one wait; a test has several, and a minute more than that. */
 export const SECONDS = 40
@@ -34,3 +34,14 @@ export const authorsOf = (events: ReturnType<HarnessProcess["events"]>): Readonl
 /** The first event of this name. */
 export const eventNamed = (harness: HarnessProcess, name: string) =>
   harness.events().find(({ event }) => event === name)
+
+/** Arguments of `run` for a team of one, whose lead plays what `fixtures/solo/<play>.yaml` says. */
+export const soloTrial = (play: "hanging" | "done"): ReadonlyArray<string> => {
+  const fixture = join(ROOT, "packages/cli/test/fixtures/solo")
+  const playbook = `${fixture}/${play}.yaml:/tmp/hello-team/playbook.yaml`
+  const endpoints = join(ROOT, "examples/hello-team/endpoints.json")
+  return [`${fixture}/manifest.yaml`, "--endpoints", endpoints, "--instruction", "do it", "--upload", playbook]
+}
+
+/** What the scripted model of that lead is launched with. */
+export const SOLO_KEY = { SCRIPTED_API_KEY: "scripted-key" }
