@@ -103,12 +103,18 @@ const moment = Arbitrary.map(Arbitrary.all([upTo(9), upTo(4000)]), ([chance, mil
   chance < 8 ? undefined : chance === 8 ? millis : millis * 20
 )
 
+/** One to six agents, most often a few: a case costs as much as it has agents. */
+const teams = Arbitrary.map(
+  Arbitrary.all([mostly(4, [2, 1, 3, 4, 5, 6]), Arbitrary.array(mostly(16, FATES), { minLength: 6, maxLength: 6 })]),
+  ([size, fates]) => fates.slice(0, size)
+)
+
 /** About as many as a trial of a few agents has. */
 const TASKS = 1500
 
 /** Any case; those with fewer faults are smaller. */
 export const faultScripts: Arbitrary.Arbitrary<FaultScript> = Arbitrary.all({
-  fates: Arbitrary.array(mostly(16, FATES), { minLength: 1, maxLength: 6 }),
+  fates: teams,
   story: mostly(3, STORIES),
   forwarder: mostly(1, [false, true]),
   sweepAll: mostly(3, [false, true]),
