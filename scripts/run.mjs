@@ -110,7 +110,11 @@ const main = async () => {
     )
     return 1
   }
-  if (task === "demo" || task === "test") say(`Running "${task}" on Node ${version}.`)
+  if (task === "demo" || task === "test") {
+    // The command runs from source: keeping what Node compiled halves the start of each of its processes.
+    env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "node-compile")
+    say(`Running "${task}" on Node ${version}.`)
+  }
   // exec: the shell must not stand between a forwarded signal and the task.
   return run("sh", ["-c", ["exec", script, ...args.map(quote)].join(" ")], env)
 }
