@@ -32,7 +32,7 @@ const holds = ({ sweepAll, team }: RealScript, outcome: RealOutcome) => {
 }
 
 /** They mostly wait for each other's processes. */
-const ROW = { timeout: Cases.timeout(60_000), concurrent: true }
+const ROW = { timeout: Cases.timeout(240_000), concurrent: true }
 
 describe("an agent that", () => {
   for (const manner of LIVELY)
