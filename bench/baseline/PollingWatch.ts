@@ -3,7 +3,6 @@
  */
 import { Effect } from "effect"
 import { BuzzClient } from "../../packages/relay/src/BuzzClient.ts"
-import type { NostrEvent } from "../../packages/relay/src/NostrEvent.ts"
 import { DONE_PREFIX } from "../../packages/relay/src/RelayObserver.ts"
 import type { TrialHandle } from "../../packages/relay/src/TrialHandle.ts"
 import { DEFAULT_LAYOUT } from "../../packages/runtime/src/Layout.ts"
@@ -69,7 +68,10 @@ export const post = Effect.fnUntraced(function* ({ instruction }: TrialOptions, 
   })
 })
 
-/** The channel, and of a lone agent its logs, in every round. The channel comes first: the logs may end with `DONE:`. */
+/**
+ * The channel, and of a lone agent its logs, in every round. The channel comes first, so that a turn that says `DONE:` and ends
+ * is not taken for one without; here it is read once more, because the logs may take long to read.
+ */
 export const awaitDone = Effect.fnUntraced(function* (trial: {
   readonly handle: TrialHandle
   readonly agents: ReadonlyArray<Agent>
@@ -78,14 +80,16 @@ export const awaitDone = Effect.fnUntraced(function* (trial: {
   const client = yield* BuzzClient
   const { agents, handle, isSolo } = trial
   const lead = handle.credentials[0]?.identity.pubkey
-  const isDone = ({ content, pubkey }: NostrEvent) => pubkey === lead && content.startsWith(DONE_PREFIX)
+  const lookForDone = Effect.map(client.readChannel(userOf(handle), handle.channelId), (messages) =>
+    messages.find(({ content, pubkey }) => pubkey === lead && content.startsWith(DONE_PREFIX))
+  )
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (round % LIVENESS_EVERY === 0) yield* requireAlive(agents)
-    const done = (yield* client.readChannel(userOf(handle), handle.channelId)).find(isDone)
+    const done = yield* lookForDone
     if (done !== undefined) return done
     const [agent] = agents
     if (isSolo && agent !== undefined && TURN_ENDED.test(yield* readLogs(agent)))
-      return yield* Effect.die(new Error("the lead stopped without DONE:"))
+      return (yield* lookForDone) ?? (yield* Effect.die(new Error("the lead stopped without DONE:")))
     yield* Effect.sleep(POLL)
   }
   return yield* Effect.die(new Error("nobody said DONE:"))
