@@ -5,5 +5,8 @@ import { environmentSuite } from "./suites/EnvironmentSuite.ts"
 import { ANOTHER_USER, isInstalled } from "./support/sandbox.ts"
 
 describe.skipIf(!isInstalled("unshare"))("LocalEnvironment", () => {
-  environmentSuite("over unshare", LocalEnvironment.layer({ backend: "unshare" }), ANOTHER_USER)
+  environmentSuite("over unshare", LocalEnvironment.layer({ backend: "unshare" }), {
+    ...ANOTHER_USER,
+    isVariant: isInstalled("bwrap")
+  })
 })

@@ -5,12 +5,13 @@ import { NodeServices } from "@effect/platform-node"
 import type { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { layer } from "@effect/vitest"
 import { Layer } from "effect"
+import { SOAKING } from "../matrix/support/Cases.ts"
 import type { EnvironmentSuiteOptions } from "../support/environment.ts"
 import { execSuite } from "./ExecSuite.ts"
 import { sweepSuite } from "./SweepSuite.ts"
 import { transferContract } from "./TransferContract.ts"
 import { transferSuite } from "./TransferSuite.ts"
-import { watchSuite } from "./WatchSuite.ts"
+import { floodSuite, watchSuite } from "./WatchSuite.ts"
 
 type Services = Layer.Success<typeof NodeServices.layer>
 
@@ -25,8 +26,10 @@ export const environmentSuite = (
     (it) => {
       execSuite(it, options)
       transferContract(it, "/tmp/transfer contract")
-      transferSuite(it, options)
       watchSuite(it)
       sweepSuite(it)
+      if (options.isVariant === true && !SOAKING) return
+      transferSuite(it, options)
+      floodSuite(it)
     }
   )

@@ -3,10 +3,11 @@ import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Redacted } from "effect"
 import { hostFolder } from "./TransferContract.ts"
+import { SOAKING } from "../matrix/support/Cases.ts"
 import { ALL_BYTES, encode } from "../support/bytes.ts"
 import { type EnvironmentIt, type EnvironmentSuiteOptions, output, scratch } from "../support/environment.ts"
 
-const LARGE = 20 * 1024 * 1024
+const LARGE = (SOAKING ? 20 : 4) * 1024 * 1024
 
 /** `ls -ln` of the sandbox's user is the oracle for mode and owner. */
 const modeOf = (path: string) => Effect.map(output(`ls -ld '${path}'`), (line) => line.slice(0, 10))
