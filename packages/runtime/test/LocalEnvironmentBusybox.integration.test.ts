@@ -8,5 +8,5 @@ import { environmentSuite } from "./suites/EnvironmentSuite.ts"
 import { busyboxEnvironment, isInstalled } from "./support/sandbox.ts"
 
 describe.skipIf(!SOAKING || !isInstalled("busybox"))("LocalEnvironment", () => {
-  environmentSuite("with busybox's programs", busyboxEnvironment, { isVariant: true })
+  environmentSuite("with busybox's programs", busyboxEnvironment)
 })

@@ -5,7 +5,6 @@ import { NodeServices } from "@effect/platform-node"
 import type { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { layer } from "@effect/vitest"
 import { Layer } from "effect"
-import { SOAKING } from "../matrix/support/Cases.ts"
 import type { EnvironmentSuiteOptions } from "../support/environment.ts"
 import { execSuite } from "./ExecSuite.ts"
 import { sweepSuite } from "./SweepSuite.ts"
@@ -28,7 +27,7 @@ export const environmentSuite = (
       transferContract(it, "/tmp/transfer contract")
       watchSuite(it)
       sweepSuite(it)
-      if (options.isVariant === true && !SOAKING) return
+      if (options.isBrief === true) return
       transferSuite(it, options)
       floodSuite(it)
     }

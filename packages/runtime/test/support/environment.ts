@@ -12,8 +12,8 @@ export type EnvironmentIt = Vitest.MethodsNonLive<EnvironmentService | FileSyste
 export interface EnvironmentSuiteOptions {
   /** A user of the environment that is not its own; none where there is only one. */
   readonly otherUser?: string
-  /** Another form of an environment that has the whole contract here: what moves much data runs in a soak only. */
-  readonly isVariant?: boolean
+  /** Without what moves much data: for another form of an environment that is held to the whole contract anyway. */
+  readonly isBrief?: boolean
 }
 
 /** A command's stdout; the command must succeed. */
