@@ -1,42 +1,22 @@
 import * as ReferenceStack from "@buzz-orchestra/reference-stack/ReferenceStack"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import * as Programs from "./programs.ts"
 
-const build = (cache: string) =>
-  Effect.flatMap(ChildProcessSpawner.ChildProcessSpawner, (spawner) =>
-    spawner.string(
-      ChildProcess.make(process.execPath, [ReferenceStack.buildScript], {
-        env: { REFERENCE_STACK_CACHE: cache },
-        extendEnv: true,
-        stdin: "ignore"
-      })
-    )
-  )
-
 layer(Programs.layer, { excludeTestServices: true })("the built programs", (it) => {
-  it.effect(
-    "are built once, however many ask for them at the same time",
-    () =>
-      Effect.gen(function* () {
-        const fileSystem = yield* FileSystem.FileSystem
-        const cache = yield* fileSystem.makeTempDirectoryScoped({ prefix: "stack-cache-" })
-        const printed = yield* Effect.all([build(cache), build(cache)], { concurrency: "unbounded" })
-        const [directory = ""] = printed.map((line) => line.trimEnd())
-        assert.deepStrictEqual(printed, [`${directory}\n`, `${directory}\n`])
-        // No half build and nothing temporary is left.
-        assert.deepStrictEqual(yield* fileSystem.readDirectory(cache), [directory.slice(cache.length + 1)])
-        assert.deepStrictEqual(
-          (yield* fileSystem.readDirectory(directory)).toSorted(),
-          ["package.json", ...ReferenceStack.PROGRAMS].toSorted()
-        )
-        for (const program of ReferenceStack.PROGRAMS) {
-          const { mode } = yield* fileSystem.stat(`${directory}/${program}`)
-          assert.strictEqual(mode & 0o777, 0o755, program)
-        }
-      }),
-    Programs.SLOW
+  it.effect("are files that everybody may run, and what tells Node how to read them", () =>
+    Effect.gen(function* () {
+      const fileSystem = yield* FileSystem.FileSystem
+      const directory = yield* ReferenceStack.directory
+      assert.deepStrictEqual(
+        (yield* fileSystem.readDirectory(directory)).toSorted(),
+        ["package.json", ...ReferenceStack.PROGRAMS].toSorted()
+      )
+      for (const program of ReferenceStack.PROGRAMS) {
+        const { mode } = yield* fileSystem.stat(`${directory}/${program}`)
+        assert.strictEqual(mode & 0o777, 0o755, program)
+      }
+    })
   )
 
   it.effect(
@@ -45,8 +25,7 @@ layer(Programs.layer, { excludeTestServices: true })("the built programs", (it) 
       Effect.gen(function* () {
         const fileSystem = yield* FileSystem.FileSystem
         const bin = yield* fileSystem.makeTempDirectoryScoped({ prefix: "stack-alone-" })
-        yield* fileSystem.copyFile(process.execPath, `${bin}/node`)
-        yield* fileSystem.chmod(`${bin}/node`, 0o755)
+        yield* fileSystem.symlink(process.execPath, `${bin}/node`)
         for (const program of ReferenceStack.PROGRAMS) {
           yield* fileSystem.copyFile(yield* Programs.programPath(program), `${bin}/${program}`)
           yield* fileSystem.chmod(`${bin}/${program}`, 0o755)
