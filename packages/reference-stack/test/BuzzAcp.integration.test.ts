@@ -1,7 +1,7 @@
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import { assert, layer } from "@effect/vitest"
-import { Effect, FileSystem, Redacted } from "effect"
+import { Context, Effect, FileSystem, Layer, Redacted } from "effect"
 import { launch } from "./launch.ts"
 import * as Programs from "./programs.ts"
 import * as Relay from "./relay.ts"
@@ -19,18 +19,7 @@ const solo = Effect.fnUntraced(function* (playbook: string, env: Record<string, 
   return { acp, channel, client, messages, say, self, user }
 })
 
-/** Sends SIGTERM and waits for the end. */
-const terminate = Effect.fnUntraced(function* (acp: Programs.Running) {
-  yield* Effect.sync(() => process.kill(acp.pid, "SIGTERM"))
-  return yield* Effect.timeout(acp.exitCode, "10 seconds")
-})
-
-layer(Relay.layer, { excludeTestServices: true })("buzz-acp", (it) => {
-  it.effect(
-    "wakes on a mention, answers through the agent's shell, and says so in its log",
-    () =>
-      Effect.gen(function* () {
-        const { acp, channel, messages, say, self, user } = yield* solo(`
+const PLAYBOOK = `
 agents:
   solo-1:
     - when: go
@@ -39,7 +28,48 @@ agents:
         - usage: { input: 100, output: 10, cached: 7 }
         - shell: buzz messages send --channel {channel} --reply-to {event} --content 'DONE for {from}'
         - usage: { input: 50, output: 1 }
-`)
+    - when: one
+      steps: [{ say: first }, { shell: "while [ ! -e release ]; do sleep 0.05; done" }]
+    - when: ["[Buzz events — 2 events]", two, three]
+      steps: [{ say: both }]
+    - when: crash
+      unless_file: crashed
+      steps: [{ shell: touch crashed }, { crash: true }]
+    - when: crash
+      steps: [{ say: second life }]
+    - when: overload
+      steps: [{ error: overloaded }]
+    - when: finish
+      steps: [{ say: working }, { wait_ms: 700 }, { shell: "echo $PPID > mcp.pid" }, { say: finished }]
+`
+
+/** One agent for the tests of an ordinary life: each is three processes to start. */
+class Solo extends Context.Service<Solo, Effect.Success<ReturnType<typeof solo>>>()("test/Solo") {
+  static readonly layer = Layer.effect(
+    Solo,
+    solo(PLAYBOOK, {
+      RUST_LOG: "buzz_acp=debug,pool::prompt=info,acp::usage=debug,acp::tool=info,acp::stream=info,acp::wire=off"
+    })
+  ).pipe(Layer.provideMerge(Relay.layer))
+}
+
+/** The agent, with what it prints from now on as its output. */
+const soloFromNow = Effect.map(Solo, ({ acp, ...rest }) => {
+  const before = acp.output()
+  const awaitOutput = (text: string) =>
+    Effect.map(acp.awaitOutput(text, before.split(text).length), (output) => output.slice(before.length))
+  return { ...rest, acp: { ...acp, awaitOutput } }
+})
+
+/** For one test after the other. */
+const IN_ORDER = { ...Programs.SLOW, concurrent: false }
+
+layer(Solo.layer, { excludeTestServices: true, timeout: Programs.SLOW.timeout })("buzz-acp, in one life", (it) => {
+  it.effect(
+    "wakes on a mention, answers through the agent's shell, and says so in its log",
+    () =>
+      Effect.gen(function* () {
+        const { acp, channel, messages, say, self, user } = yield* soloFromNow
         const task = yield* say("@solo-1 go")
         const output = yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${task.id}\n`)
         assert.deepStrictEqual(
@@ -48,7 +78,7 @@ agents:
         )
         const lines = output
           .split("\n")
-          .flatMap((line) => /^\S+Z +([A-Z]+ [a-z_:]+: .*)$/.exec(line)?.[1] ?? [])
+          .flatMap((line) => /^\S+Z +([A-Z]+ (?:pool|acp)::[a-z_:]+: .*)$/.exec(line)?.[1] ?? [])
           .map((line) => line.replace(/ses_[0-9a-f]{16}/, "ses_*"))
         const from = lines.indexOf(`INFO pool::prompt: turn starting for channel ${channel}`)
         assert.deepStrictEqual(lines.slice(from), [
@@ -63,23 +93,16 @@ agents:
           `INFO pool::prompt: turn delivered Buzz events for channel ${channel}: ${task.id}`
         ])
         for (const secret of [Redacted.value(self.identity.secretKey), "nsec1", "provider-key"])
-          assert.notInclude(output, secret)
+          assert.notInclude(acp.output(), secret)
       }),
-    Programs.SLOW
+    IN_ORDER
   )
 
   it.effect(
     "gives what came during a turn to the next one, together",
     () =>
       Effect.gen(function* () {
-        const playbook = `
-agents:
-  solo-1:
-    - steps: [{ say: first }, { shell: "while [ ! -e release ]; do sleep 0.05; done" }]
-    - when: ["[Buzz events — 2 events]", two, three]
-      steps: [{ say: both }]
-`
-        const { acp, channel, say } = yield* solo(playbook, { RUST_LOG: "buzz_acp=debug,pool=info,acp=info" })
+        const { acp, channel, say } = yield* soloFromNow
         const first = yield* say("one")
         yield* acp.awaitOutput("acp::stream: first")
         const later = [yield* say("two"), yield* say("three")]
@@ -91,21 +114,15 @@ agents:
         const output = yield* acp.awaitOutput(`turn delivered Buzz events for channel ${channel}: ${ids.join(",")}\n`)
         assert.include(output, "acp::stream: both")
       }),
-    Programs.SLOW
+    IN_ORDER
   )
 
   it.effect(
     "runs a batch again in a new agent process when the old one dies",
     () =>
       Effect.gen(function* () {
-        const { acp, channel, say } = yield* solo(`
-agents:
-  solo-1:
-    - unless_file: crashed
-      steps: [{ shell: touch crashed }, { crash: true }]
-    - steps: [{ say: second life }]
-`)
-        const task = yield* say("go")
+        const { acp, channel, say } = yield* soloFromNow
+        const task = yield* say("crash")
         const crashed = yield* acp.awaitOutput("requeueing failed batch")
         assert.include(crashed, "ERROR pool::prompt: agent 0 exited during prompt")
         assert.include(crashed, 'WARN buzz_acp: agent_returned — respawning agent=0 outcome="exited"')
@@ -118,9 +135,58 @@ agents:
         assert.include(output, "acp::stream: second life")
         assert.strictEqual(output.split("turn starting for channel").length - 1, 2)
       }),
-    Programs.SLOW
+    IN_ORDER
   )
 
+  it.effect(
+    "listens to a channel that it is added to later, and answers errors of the model with another try",
+    () =>
+      Effect.gen(function* () {
+        const { acp, client, say, self, user } = yield* soloFromNow
+        const other = yield* Relay.channel(user)
+        yield* client.addMember(user, { channelId: other, pubkey: self.identity.pubkey, role: "member" })
+        yield* acp.awaitOutput(`membership notification: subscribing to new channel channel_id=${other}`)
+        yield* say("overload", other)
+        const output = yield* acp.awaitOutput("requeueing failed batch")
+        assert.include(output, `INFO pool::prompt: turn starting for channel ${other}`)
+        assert.include(output, "ERROR pool::prompt: session_prompt error: Agent reported error: llm: overloaded")
+        assert.include(output, "WARN buzz_acp: agent_returned (application error — pipe intact) agent=0")
+      }),
+    IN_ORDER
+  )
+
+  it.effect(
+    "lets a running turn finish when it is told to stop, then ends everything and exits 0",
+    () =>
+      Effect.gen(function* () {
+        const { acp, channel, say } = yield* soloFromNow
+        yield* say("finish")
+        yield* acp.awaitOutput("acp::stream: working")
+        yield* Effect.sync(() => process.kill(acp.pid, "SIGTERM"))
+        assert.strictEqual(yield* Effect.timeout(acp.exitCode, "10 seconds"), 0)
+        const output = yield* acp.awaitOutput("buzz-acp stopped")
+        const inOrder = [
+          "INFO buzz_acp: shutting down",
+          "INFO buzz_acp: shutdown: waiting for in-flight prompts",
+          "acp::stream: finished",
+          `turn complete for channel ${channel}`,
+          "INFO buzz_acp: presence set to offline",
+          "INFO buzz_acp: buzz-acp stopped"
+        ].map((text) => output.indexOf(text))
+        assert.notInclude(inOrder, -1)
+        assert.deepStrictEqual(
+          inOrder,
+          inOrder.toSorted((a, b) => a - b)
+        )
+        const fileSystem = yield* FileSystem.FileSystem
+        const mcpServer = Number(yield* fileSystem.readFileString(`${acp.cwd}/mcp.pid`))
+        assert.isTrue(yield* Programs.gone(mcpServer))
+      }),
+    IN_ORDER
+  )
+})
+
+layer(Relay.layer, { excludeTestServices: true })("buzz-acp", (it) => {
   it.effect(
     "cancels an agent that falls silent, and one that never ends is cut off",
     () =>
@@ -147,60 +213,6 @@ agents:
         const fileSystem = yield* FileSystem.FileSystem
         const mcp = Number(yield* fileSystem.readFileString(`${endless.acp.cwd}/mcp.pid`))
         assert.isTrue(yield* Programs.gone(mcp), "the agent that was cut off still runs")
-      }),
-    Programs.SLOW
-  )
-
-  it.effect(
-    "lets a running turn finish when it is told to stop, then ends everything and exits 0",
-    () =>
-      Effect.gen(function* () {
-        const { acp, channel, say } = yield* solo(`
-agents:
-  solo-1:
-    - steps: [{ say: working }, { wait_ms: 700 }, { shell: "echo $PPID > mcp.pid" }, { say: finished }]
-`)
-        yield* say("go")
-        yield* acp.awaitOutput("acp::stream: working")
-        assert.strictEqual(yield* terminate(acp), 0)
-        const output = yield* acp.awaitOutput("buzz-acp stopped")
-        const inOrder = [
-          "INFO buzz_acp: shutting down",
-          "INFO buzz_acp: shutdown: waiting for in-flight prompts",
-          "acp::stream: finished",
-          `turn complete for channel ${channel}`,
-          "INFO buzz_acp: presence set to offline",
-          "INFO buzz_acp: buzz-acp stopped"
-        ].map((text) => output.indexOf(text))
-        assert.notInclude(inOrder, -1)
-        assert.deepStrictEqual(
-          inOrder,
-          inOrder.toSorted((a, b) => a - b)
-        )
-        const fileSystem = yield* FileSystem.FileSystem
-        const mcpServer = Number(yield* fileSystem.readFileString(`${acp.cwd}/mcp.pid`))
-        assert.isTrue(yield* Programs.gone(mcpServer))
-      }),
-    Programs.SLOW
-  )
-
-  it.effect(
-    "listens to a channel that it is added to later, and answers errors of the model with another try",
-    () =>
-      Effect.gen(function* () {
-        const { acp, client, say, self, user } = yield* solo(`
-agents:
-  solo-1:
-    - steps: [{ error: overloaded }]
-`)
-        const other = yield* Relay.channel(user)
-        yield* client.addMember(user, { channelId: other, pubkey: self.identity.pubkey, role: "member" })
-        yield* acp.awaitOutput(`membership notification: subscribing to new channel channel_id=${other}`)
-        yield* say("go", other)
-        const output = yield* acp.awaitOutput("requeueing failed batch")
-        assert.include(output, `INFO pool::prompt: turn starting for channel ${other}`)
-        assert.include(output, "ERROR pool::prompt: session_prompt error: Agent reported error: llm: overloaded")
-        assert.include(output, "WARN buzz_acp: agent_returned (application error — pipe intact) agent=0")
       }),
     Programs.SLOW
   )
