@@ -30,7 +30,7 @@ const agent = (playbook: string, env: Record<string, string> = {}) =>
     const command = yield* Programs.programPath("buzz-agent")
     const handle = yield* ChildProcess.make(command, [], {
       env: {
-        PATH: process.env["PATH"] ?? "",
+        ...Programs.BASE_ENVIRONMENT,
         BUZZ_AGENT_PROVIDER: "scripted",
         SCRIPTED_API_KEY: "secret-key",
         SCRIPTED_PLAYBOOK: `${cwd}/playbook.yaml`,

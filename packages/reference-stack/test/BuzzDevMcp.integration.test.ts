@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { Effect, FileSystem, Schema } from "effect"
+import { Context, Effect, FileSystem, Layer, Schema } from "effect"
 import * as Programs from "./programs.ts"
 
 const ShellAnswer = Schema.fromJsonString(
@@ -29,7 +29,7 @@ const server = (env: Record<string, string> = {}) =>
     const fileSystem = yield* FileSystem.FileSystem
     const cwd = yield* fileSystem.makeTempDirectoryScoped({ prefix: "dev-mcp-test-" })
     const command = yield* Programs.programPath("buzz-dev-mcp")
-    const transport = new StdioClientTransport({ command, cwd, env: { PATH: process.env["PATH"] ?? "", ...env } })
+    const transport = new StdioClientTransport({ command, cwd, env: { ...Programs.BASE_ENVIRONMENT, ...env } })
     const client = yield* Effect.acquireRelease(
       Effect.promise(async () => {
         const client = new Client({ name: "test", version: "0" })
@@ -50,12 +50,19 @@ const server = (env: Record<string, string> = {}) =>
     return { cwd, client, call, shell, pid: () => transport.pid }
   })
 
-layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
+/** The server of the tests that need none of their own. */
+class Server extends Context.Service<Server, Effect.Success<ReturnType<typeof server>>>()("test/Server") {
+  static readonly layer = Layer.effect(Server, server())
+}
+
+const TestLayer = Layer.provideMerge(Server.layer, Programs.layer)
+
+layer(TestLayer, { excludeTestServices: true, timeout: "30 seconds" })("buzz-dev-mcp", (it) => {
   it.effect(
     "offers exactly its two tools",
     () =>
       Effect.gen(function* () {
-        const { client } = yield* server()
+        const { client } = yield* Server
         const { tools } = yield* Effect.promise(() => client.listTools())
         assert.deepStrictEqual(
           tools.map((tool) => tool.name),
@@ -71,7 +78,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
     "runs a command in its working directory and keeps streams and exit code apart",
     () =>
       Effect.gen(function* () {
-        const { cwd, shell } = yield* server()
+        const { cwd, shell } = yield* Server
         const answer = yield* shell("pwd; echo oops >&2; exit 3")
         assert.strictEqual(answer.stdout, `${cwd}\n`)
         assert.strictEqual(answer.stderr, "oops\n")
@@ -87,7 +94,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
     "ends a command at its time limit, and what it left in the background",
     () =>
       Effect.gen(function* () {
-        const { shell } = yield* server()
+        const { shell } = yield* Server
         const timedOut = yield* shell("trap '' TERM; sleep 60", { timeout_ms: 200 })
         assert.strictEqual(timedOut.exit_code, 124)
         assert.isTrue(timedOut.timed_out)
@@ -102,7 +109,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
     "does not wait for a process that left the group with the pipe in its hand",
     () =>
       Effect.gen(function* () {
-        const { shell } = yield* server()
+        const { shell } = yield* Server
         const answer = yield* shell("setsid sleep 3 & echo started", { timeout_ms: 60_000 })
         assert.strictEqual(answer.stdout, "started\n")
         assert.isBelow(answer.duration_ms, 2000)
@@ -114,7 +121,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
     "shows the tail of long output and keeps the whole in a file",
     () =>
       Effect.gen(function* () {
-        const { shell } = yield* server()
+        const { shell } = yield* Server
         const answer = yield* shell("seq 1 3000")
         assert.isTrue(answer.stdout_truncated)
         assert.match(answer.stdout, /^\[truncated: 13893 bytes, 3000 lines/)
@@ -129,7 +136,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-dev-mcp", (it) => {
     "reads files with numbered lines and refuses what is not there as a tool error",
     () =>
       Effect.gen(function* () {
-        const { call, shell } = yield* server()
+        const { call, shell } = yield* Server
         yield* shell("printf 'one\\ntwo\\n' > a.txt")
         const read = yield* call("read_file", { path: "a.txt", offset: 1 })
         assert.strictEqual(read.content[0].text, "a.txt (lines 2-2 of 2)\n2:two")
