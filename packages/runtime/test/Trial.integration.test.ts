@@ -2,8 +2,8 @@ import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
 import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
-import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, FileSystem, Redacted } from "effect"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Deferred, Effect, Exit, Fiber, FileSystem, Layer, Redacted } from "effect"
 import {
   inside,
   leadSays,
@@ -25,15 +25,36 @@ const awaitObserving = awaitEvent(({ _tag }) => _tag === "Waiting")
 /** A trial that hangs must not hang the tests, and none may outlive the environment it runs in. */
 const bounded = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(Effect.scoped(effect), "15 seconds")
 
-describe("Trial, with real processes", () => {
-  it.live("ends when the lead posts DONE:, leaves nothing alive and its logs on disk", () =>
+/** A team of one, where it does not matter how many there are. */
+const SOLO = conditionWith({ roster: [{ id: "lead" }] })
+
+/** A trial that went well, for all who only look at what it left. */
+class Finished extends Context.Service<Finished, Effect.Success<typeof finished>>()("test/Finished") {
+  static readonly layer = Layer.effect(
+    Finished,
+    Effect.suspend(() => finished)
+  ).pipe(Layer.provideMerge(realTrialLayer))
+}
+
+const finished = Effect.gen(function* () {
+  const { fiber, options } = yield* start({ relayGateway: "127.0.0.1:9" })
+  const handle = yield* Deferred.await(yield* ProvisionedHandle)
+  yield* awaitObserving
+  const running = {
+    agents: yield* processesWith("/bin/sh /opt/buzz/bin/buzz-acp"),
+    forwarders: yield* processesWith("sleep 500")
+  }
+  yield* leadSays("DONE: nothing was done")
+  const result = yield* Fiber.join(fiber)
+  return { handle, options, result, running }
+})
+
+layer(Finished.layer, { excludeTestServices: true, timeout: "30 seconds" })("Trial, with real processes", (it) => {
+  it.effect("ends when the lead posts DONE:, leaves nothing alive and its logs on disk", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const { fiber, options } = yield* start()
-      yield* awaitObserving
-      assert.strictEqual((yield* processesWith("/bin/sh /opt/buzz/bin/buzz-acp")).length, 3)
-      yield* leadSays("DONE: nothing was done")
-      const result = yield* Fiber.join(fiber)
+      const { options, result, running } = yield* Finished
+      assert.lengthOf(running.agents, 3)
       assert.strictEqual(result.outcome, "done")
       assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
       assert.deepStrictEqual(result.summary.warnings, [])
@@ -45,34 +66,26 @@ describe("Trial, with real processes", () => {
       assert.match(log, /shutting down\n$/)
       const stderr = yield* fs.readFileString(`${options.directory}/lead-1.stderr.log`)
       assert.match(stderr, /^agent of test-model in \/app$/m)
-    }).pipe(bounded, Effect.provide(realTrialLayer))
+    })
   )
 
-  it.live("leaves no secret of the trial in any file", () =>
+  it.effect("leaves no secret of the trial in any file", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const { fiber, options } = yield* start()
-      const handle = yield* Deferred.await(yield* ProvisionedHandle)
-      yield* awaitObserving
-      yield* leadSays("DONE: nothing was done")
-      const { summary } = yield* Fiber.join(fiber)
+      const { handle, options, result } = yield* Finished
       const secrets = [handle.user, ...handle.credentials].map(({ identity }) => Redacted.value(identity.secretKey))
-      assert.isAbove(summary.files.length, 8)
-      for (const file of [...summary.files, "summary.json"]) {
+      assert.isAbove(result.summary.files.length, 8)
+      for (const file of [...result.summary.files, "summary.json"]) {
         const text = yield* fs.readFileString(`${options.directory}/${file}`)
         for (const secret of secrets) assert.notInclude(text, secret, file)
       }
-    }).pipe(bounded, Effect.provide(realTrialLayer))
+    })
   )
 
-  it.live("archives its channel and keeps the transcript", () =>
+  it.effect("archives its channel and keeps the transcript", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const { fiber, options } = yield* start()
-      const handle = yield* Deferred.await(yield* ProvisionedHandle)
-      yield* awaitObserving
-      yield* leadSays("DONE: nothing was done")
-      yield* Fiber.join(fiber)
+      const { handle, options } = yield* Finished
       const transcript = JSON.parse(yield* fs.readFileString(`${options.directory}/transcript.json`))
       assert.deepInclude(transcript, { channel_id: handle.channelId, message_count: 2, truncated: false })
       assert.deepStrictEqual(
@@ -86,9 +99,22 @@ describe("Trial, with real processes", () => {
       const actor = { relayUrl: handle.relayUrl, identity: handle.user.identity }
       const late = yield* Effect.result(client.send(actor, { channelId: handle.channelId, content: "too late" }))
       assert.strictEqual(late._tag, "Failure")
-    }).pipe(bounded, Effect.provide(realTrialLayer))
+    })
   )
 
+  it.effect("starts the forwarder before the agents and ends it after them", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { options, running } = yield* Finished
+      assert.lengthOf(running.forwarders, 1)
+      assert.deepStrictEqual(yield* processesWith("sleep 500"), [])
+      const log = yield* fs.readFileString(`${options.directory}/relay-forwarder.stdout.log`)
+      assert.match(log, /^forwarding 127\.0\.0\.1:\d+ -> 127\.0\.0\.1:9\n$/)
+    })
+  )
+})
+
+describe("Trial, with real processes", () => {
   it.live("is timed out by the budget, and agents that ignore TERM are ended all the same", () =>
     Effect.gen(function* () {
       yield* inside("touch /app/stubborn")
@@ -103,7 +129,7 @@ describe("Trial, with real processes", () => {
   for (const phase of ["install", "launch", "ready", "observe"] as const) {
     it.live(`is interrupted during ${phase}: everything is ended and the summary written before that goes on`, () =>
       Effect.gen(function* () {
-        const { fiber, options } = yield* start()
+        const { fiber, options } = yield* start({ condition: SOLO })
         yield* awaitPhase(phase)
         yield* Fiber.interrupt(fiber)
         assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
@@ -130,42 +156,27 @@ describe("Trial, with real processes", () => {
   it.live("spares a service that the task asked for, and lists it", () =>
     Effect.gen(function* () {
       yield* inside("touch /app/service")
-      const { fiber } = yield* start()
+      const { fiber } = yield* start({ condition: SOLO })
       yield* awaitObserving
       yield* leadSays("DONE: it runs")
       const { summary } = yield* Fiber.join(fiber)
       assert.deepStrictEqual(
         summary.sweep?.spared.map(({ command }) => command),
-        ["sleep 300", "sleep 300", "sleep 300"]
+        ["sleep 300"]
       )
-      assert.strictEqual((yield* processesWith("sleep 300")).length, 3)
+      assert.strictEqual((yield* processesWith("sleep 300")).length, 1)
     }).pipe(bounded, Effect.provide(realTrialLayer))
   )
 
   it.live("ends such a service as well when asked to sweep all", () =>
     Effect.gen(function* () {
       yield* inside("touch /app/service")
-      const { fiber } = yield* start({ sweep: "all" })
+      const { fiber } = yield* start({ condition: SOLO, sweep: "all" })
       yield* awaitObserving
       yield* leadSays("DONE: it ran")
       const { summary } = yield* Fiber.join(fiber)
       assert.deepStrictEqual(summary.sweep, { survivors: [], spared: [] })
       assert.deepStrictEqual(yield* processesWith("sleep 300"), [])
-    }).pipe(bounded, Effect.provide(realTrialLayer))
-  )
-
-  it.live("starts the forwarder before the agents and ends it after them", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { fiber, options } = yield* start({ relayGateway: "127.0.0.1:9" })
-      yield* awaitObserving
-      assert.strictEqual((yield* processesWith("sleep 500")).length, 1)
-      yield* leadSays("DONE: nothing was done")
-      const { summary } = yield* Fiber.join(fiber)
-      assert.deepStrictEqual(summary.sweep, { survivors: [], spared: [] })
-      assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
-      const log = yield* fs.readFileString(`${options.directory}/relay-forwarder.stdout.log`)
-      assert.match(log, /^forwarding 127\.0\.0\.1:\d+ -> 127\.0\.0\.1:9\n$/)
     }).pipe(bounded, Effect.provide(realTrialLayer))
   )
 })
