@@ -9,6 +9,7 @@ import * as SweepCalls from "./internal/sweepCalls.ts"
 import type { ProcessIdentity } from "./internal/sweepScript.ts"
 import type { SweptProcess } from "./TrialEvent.ts"
 import {
+  bornSince,
   planSweep,
   type ProcessRecord,
   type ProcessSnapshot,
@@ -80,7 +81,10 @@ export const sweep = Effect.fn("Sweep.sweep")(function* (
   const after = yield* calls.look
 
   let now = after
-  const ruleNow = (): SweepPlanOptions => ({ ...rule, roots: [...rule.roots, ...known] })
+  const ruleNow = (): SweepPlanOptions => {
+    const born = before === undefined || now === undefined ? [] : bornSince(before, now, known)
+    return { ...rule, roots: [...rule.roots, ...known, ...born] }
+  }
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const left = targets(now, ruleNow())
     // Whoever sees nothing has nothing to kill a second time.

@@ -69,6 +69,30 @@ export const planSweep = (snapshot: ProcessSnapshot, options: SweepPlanOptions):
 }
 
 /**
+ * What the stack started after a snapshot of it was taken: processes that are not in it and are in the session of something
+ * that was to be ended. Their parents may have ended since, so that no chain leads from them to the stack any more. What
+ * has left the session by then is a service like any other.
+ */
+export const bornSince = (
+  before: ProcessSnapshot,
+  now: ProcessSnapshot,
+  ended: ReadonlyArray<SweepRoot>
+): ReadonlyArray<ProcessRecord> => {
+  const isHousekeeping = housekeeping(now.processes)
+  const sessions = new Set(
+    before.processes.filter((one) => ended.some((root) => isRoot(root, one))).map(({ session }) => session)
+  )
+  const wasThere = new Set(before.processes.map(({ pid, startTime }) => `${pid} ${startTime}`))
+  return now.processes.filter(
+    (process) =>
+      sessions.has(process.session) &&
+      !isHousekeeping(process) &&
+      !wasThere.has(`${process.pid} ${process.startTime}`) &&
+      !isDeadState(process.state)
+  )
+}
+
+/**
  * What was there before any agent and is no business of the task: PID 1 and its session (an image's own services), and
  * what entered from outside, without a parent inside, with everything in its session (the harness's shells, and its watch
  * with the subshells and pauses of its rounds). A launched program always has a session of its own.

@@ -15,6 +15,8 @@ interface Simulated {
   readonly ppid: number
   readonly ends: "TERM" | "KILL" | "never"
   readonly command: string
+  /** Default: its own. */
+  readonly session?: number
 }
 
 /** Answers the sweep's commands as an environment with these processes would. */
@@ -24,7 +26,8 @@ const simulate = (processes: ReadonlyArray<Simulated>): Answer => {
     const [, digits] = /^m='\\001([0-9a-f]+)'/.exec(command) ?? []
     if (digits !== undefined) {
       const mark = `\u0001${digits}`
-      const stat = ({ pid, ppid }: Simulated) => `${pid} (x) S ${ppid} ${pid} ${pid} ${"0 ".repeat(15)}${pid}0 0`
+      const stat = ({ pid, ppid, session = pid }: Simulated) =>
+        `${pid} (x) S ${ppid} ${pid} ${session} ${"0 ".repeat(15)}${pid}0 0`
       const exe = ({ command, pid }: Simulated) =>
         `lrwxrwxrwx 1 0 0 0 Nov 30 03:00 /proc/${pid}/exe -> ${command.split(" ")[0]}`
       return exited(0, {
@@ -116,6 +119,25 @@ describe("sweep", () => {
     const said = yield* Ref.make<ReadonlyArray<string>>([])
     const warn = (trouble: string) => Ref.update(said, (all) => [...all, trouble])
     return { report: yield* sweep({ roots: [root(10)], bin: BIN, warn }), troubles: yield* Ref.get(said) }
+  })
+
+  it.effect("ends what was started while TERM was being sent, and has no parent any more", () => {
+    const agent: Simulated = { pid: 10, ppid: 1, ends: "TERM", command: "/usr/bin/a" }
+    const orphan: Simulated = { pid: 30, ppid: 1, session: 10, ends: "KILL", command: "/usr/bin/late" }
+    const service: Simulated = { pid: 31, ppid: 1, ends: "KILL", command: "/usr/bin/service" }
+    const answer = simulate([init, agent])
+    const late = simulate([init, orphan, service])
+    let isLate = false
+    const forking: Answer = (command, ...rest) => {
+      if (command.includes("kill -TERM")) isLate = true
+      return (isLate ? late : answer)(command, ...rest)
+    }
+    return Effect.gen(function* () {
+      const report = yield* sweep({ roots: [root(10)], bin: BIN })
+      assert.deepStrictEqual(report.terminated, [{ pid: 10, command: "/usr/bin/a" }])
+      assert.deepStrictEqual(report.killed, [{ pid: 30, command: "/usr/bin/late" }])
+      assert.deepStrictEqual(report.spared, [{ pid: 31, command: "/usr/bin/service", ports: [] }])
+    }).pipe(over(forking))
   })
 
   it.effect("comes to KILL although TERM could not be sent, and says so", () =>

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  bornSince,
   planSweep,
   type ProcessRecord,
   type ProcessSnapshot,
@@ -70,6 +71,32 @@ const oracle = (taken: ProcessSnapshot, roots: ReadonlyArray<number>, all: boole
       return reaches(taken.processes, one.pid, goal) || (all && one.ppid !== 0)
     })
     .map(({ pid }) => pid)
+
+describe("bornSince", () => {
+  const agent = process(10, 1, { exe: `${BIN}/buzz-agent` })
+  const before = snapshot(agent, process(20, 1))
+
+  it("is what the stack started meanwhile, also when its parent has ended since", () => {
+    const now = snapshot(process(30, 1, { session: 10 }), process(31, 30, { session: 10, state: "Z" }), process(20, 1))
+    assert.deepStrictEqual(
+      bornSince(before, now, [root(10)]).map(({ pid }) => pid),
+      [30]
+    )
+    const { end } = plan(now, { roots: [root(10), ...bornSince(before, now, [root(10)])] })
+    assert.deepStrictEqual(end, [30])
+  })
+
+  it("is not what was there, what left the session, what others started, nor what entered from outside", () => {
+    const now = snapshot(
+      agent,
+      process(30, 1),
+      process(31, 20, { session: 20 }),
+      process(32, 0, { session: 10 }),
+      process(33, 1, { session: 1 })
+    )
+    assert.deepStrictEqual(bornSince(before, now, [root(10), root(1), root(SHELL)]), [])
+  })
+})
 
 describe("planSweep", () => {
   it.prop(
