@@ -5,7 +5,7 @@ import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
 import { userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
 import { Clock, Effect, FileSystem, Ref, Result } from "effect"
-import { AgentSupervisor, type Supervision } from "../AgentSupervisor.ts"
+import { type AgentLaunch, AgentSupervisor, type Supervision } from "../AgentSupervisor.ts"
 import * as Budget from "../Budget.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import * as LogCapture from "../LogCapture.ts"
@@ -121,7 +121,17 @@ const launch = Effect.fnUntraced(function* (
   members: ReadonlyArray<Member>
 ) {
   const launches = yield* composeLaunches(run.trial, run.handle, stack, members)
-  yield* Effect.forEach(launches, supervision.launch, { concurrency: "unbounded", discard: true }).pipe(
+  const failed = yield* Ref.make<ReadonlyArray<{ readonly message: string }>>([])
+  const launchOne = (agent: AgentLaunch) =>
+    Effect.tapError(supervision.launch(agent), (reason) => Ref.update(failed, (all) => [...all, reason]))
+  yield* Effect.forEach(launches, launchOne, { concurrency: "unbounded", discard: true }).pipe(
+    // One that failed waits for the others, and an interruption that comes meanwhile would take its place.
+    Effect.onInterrupt(() =>
+      Effect.flatMap(
+        Ref.get(failed),
+        Effect.forEach(({ message }) => run.record.warn(message))
+      )
+    ),
     Effect.mapError((reason) => inPhase("launch")(reason))
   )
 })

@@ -47,6 +47,21 @@ describe("a trial", () => {
     { timeout: Cases.timeout(120_000), arbitrary: Cases.options(1000, 50_000) }
   )
 
+  it("keeps what failed first when an interruption comes while it still waits for others", () => {
+    const it = runCase(
+      scriptWith({
+        forwarder: false,
+        faults: [
+          { step: "launch", occurrence: 0, way: "hangs" },
+          { step: "launch", occurrence: 1, way: "fails" }
+        ],
+        interruptAt: 1
+      })
+    )
+    assert.strictEqual(wrong(it), "")
+    assert.isTrue(it.events.some((event) => event._tag === "Warned" && event.detail.includes("fault launch 1")))
+  })
+
   it("is the same to the last step when it is run again", () => {
     const script = scriptWith({ fates: ["works", "dies in a turn", "resists TERM"], seed: 4711 })
     assert.deepStrictEqual(runCase(script).points.calls, runCase(script).points.calls)

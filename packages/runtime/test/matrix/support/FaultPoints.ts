@@ -37,6 +37,8 @@ export class FaultPoints {
   phase: Phase | undefined = undefined
   /** When somebody first interrupted the trial; in milliseconds of the clock. */
   interruptedAt: number | undefined = undefined
+  /** The phase in which that was. */
+  interruptedIn: Phase | undefined = undefined
   /** Interrupts the trial; set when it runs. */
   interrupt: () => void = () => undefined
   /** Reads the clock of the case; set when it runs. */
@@ -75,6 +77,7 @@ export class FaultPoints {
 
   /** Interrupts the trial now. */
   readonly stopNow = (): void => {
+    if (this.interruptedAt === undefined) this.interruptedIn = this.phase
     this.interruptedAt ??= this.now()
     this.interrupt()
   }

@@ -137,6 +137,9 @@ const keepsTheFirstCause = (it: Case): ReadonlyArray<string> => {
   ]
 }
 
+/** Several at a time: one that failed waits for the others, and an interruption that comes meanwhile takes its place. */
+const AT_ONCE: ReadonlySet<Step> = new Set<Step>(["upload", "read a file"])
+
 /**
  * Whatever went wrong later stands beside the first cause. Only what failed because it was being stopped, beside the failure
  * or after the interruption that stopped it, adds nothing.
@@ -152,6 +155,7 @@ const tellsEveryFault = (it: Case): ReadonlyArray<string> => {
   const isStopped = (fault: (typeof speaking)[number]) =>
     !isCleanUp(fault.phase) &&
     ((points.interruptedAt !== undefined && points.interruptedAt <= fault.at) ||
+      (points.interruptedIn === fault.phase && AT_ONCE.has(fault.step)) ||
       speaking.some((other) => other !== fault && other.phase === fault.phase && other.at <= fault.at))
   return speaking
     .filter((fault) => !told.includes(fault.word) && !isStopped(fault))
