@@ -12,6 +12,7 @@ import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
 import * as TrialRuntimeLive from "@buzz-orchestra/runtime/TrialRuntimeLive"
 import { Effect, FileSystem, Layer } from "effect"
 import { randomUUID } from "node:crypto"
+import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { realTrialOptions, realWorldLayer } from "../../support/realTrial.ts"
 import type { Manner } from "./Manners.ts"
@@ -19,7 +20,7 @@ import type { Manner } from "./Manners.ts"
 const STACK = fileURLToPath(new URL("../stack", import.meta.url))
 
 /** A program that takes a number of seconds, has no file of its own beside it, and is no script. */
-const SLEEP = "/usr/bin/sleep"
+const SLEEP = ["/usr/bin/sleep", "/bin/sleep"].find((path) => existsSync(path)) ?? "/usr/bin/sleep"
 
 /** A variable that the processes of one sandbox have in their environment and no others. */
 export const makeMarker = (): string => `MATRIX_CASE=${randomUUID()}`
