@@ -1,7 +1,6 @@
 /**
  * What holds for every trial, however it goes: one sentence for each law that a case broke.
  */
-import { FORWARDER } from "@buzz-orchestra/runtime/StackFiles"
 import type { Phase } from "@buzz-orchestra/runtime/TrialEvent"
 import { TrialSummary } from "@buzz-orchestra/runtime/TrialSummary"
 import { Cause, Exit, Option, Schema } from "effect"
@@ -230,14 +229,18 @@ const summaryAgrees = ({ exit, files }: Case): ReadonlyArray<string> => {
   ]
 }
 
-/** How a case went, for whoever reads a failure. */
-export const story = (it: Case): string =>
+/** How a case went, for whoever reads a failure: its end, every call with its time and phase, and what was held. */
+export const story = ({ events, exit, heldAtEnd, points }: Case): string =>
   [
-    `exit: ${it.exit === undefined ? "none" : Exit.isSuccess(it.exit) ? it.exit.value.outcome : Cause.pretty(it.exit.cause).split("\n")[0]}`,
-    ...it.points.calls.map(
-      ({ about, at, fault, phase, step }) =>
-        `${at - (it.events[0]?.at ?? at)} ${phase} ${step} ${about}${fault === undefined ? "" : ` [${fault.way}]`}`
-    ),
-    `held: ${it.heldAtEnd.map(({ event, what }) => `${what} ${event}`).join(", ")}`,
-    `the forwarder is ${FORWARDER}`
+    `exit: ${exitText(exit)}`,
+    ...points.calls.map(({ about, at, fault, phase, step }) => {
+      const millis = at - (events[0]?.at ?? at)
+      return `${millis} ${phase} ${step} ${about}${fault === undefined ? "" : ` [${fault.way}]`}`
+    }),
+    `held: ${heldAtEnd.map(({ event, what }) => `${what} ${event}`).join(", ")}`
   ].join("\n")
+
+const exitText = (exit: Case["exit"]): string => {
+  if (exit === undefined) return "none"
+  return Exit.isSuccess(exit) ? exit.value.outcome : (Cause.pretty(exit.cause).split("\n")[0] ?? "")
+}
