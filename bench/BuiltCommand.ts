@@ -3,7 +3,7 @@
  * somebody may be using it.
  */
 import { execFileSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ROOT } from "./Checkout.ts"
@@ -14,6 +14,16 @@ const PACKAGES = ["manifest", "relay", "runtime", "cli"]
 /** Builds into a new temporary directory, which the caller removes. */
 export const buildCommand = (): { readonly directory: string; readonly bin: string } => {
   const directory = mkdtempSync(join(tmpdir(), "bench-build-"))
+  try {
+    build(directory)
+  } catch (error) {
+    rmSync(directory, { recursive: true })
+    throw error
+  }
+  return { directory, bin: join(directory, "packages", "cli", "dist", "bin.js") }
+}
+
+const build = (directory: string) => {
   linkModules(directory)
   cpSync(join(ROOT, "tsconfig.base.json"), join(directory, "tsconfig.base.json"))
   for (const name of PACKAGES) {
@@ -26,7 +36,6 @@ export const buildCommand = (): { readonly directory: string; readonly bin: stri
   }
   execFileSync(join(ROOT, "node_modules", ".bin", "tsc"), ["-b", "packages/cli"], { cwd: directory, stdio: "inherit" })
   for (const name of PACKAGES) publish(join(directory, "packages", name, "package.json"))
-  return { directory, bin: join(directory, "packages", "cli", "dist", "bin.js") }
 }
 
 /** Everything but the cache, in which the checkout's own builds keep their state. */

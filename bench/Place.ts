@@ -50,7 +50,7 @@ const container = (harness: Harness) =>
     Effect.gen(function* () {
       // Only now: the module looks for an engine when it is loaded.
       const tests = yield* Effect.promise(() => import("../packages/runtime/test/docker/support/engine.ts"))
-      if ("reason" in tests.testEngine) return yield* Effect.die(new Error(tests.testEngine.reason))
+      if ("reason" in tests.testEngine) return yield* Effect.fail(new Error(tests.testEngine.reason))
       const environment = DockerEnvironment.layer({
         source: { _tag: "Image", reference: yield* tests.image("bash") },
         runId: "bench",

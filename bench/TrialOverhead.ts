@@ -26,7 +26,10 @@ const workMillis = (round: number): number => 300 + (1000 * (round + 0.5)) / ROU
 const FULL_GROWTH = { bytes: 50 * 1024 * 1024, seconds: 12 }
 const GROWTHS = [{ bytes: FULL_GROWTH.bytes / 2, seconds: FULL_GROWTH.seconds / 2 }, FULL_GROWTH]
 
-/** The sweep looks again where a process takes its time to go. That is as often in a long trial as in a short one. */
+/**
+ * Where a process takes its time to go, the sweep looks once more, and one more shell guards its wait: two calls of an environment,
+ * two requests of an engine. That depends on how busy the machine is and not on how long the trial was.
+ */
 const SWEEP_CALLS = 2
 
 /** One that hangs must not hang the bench. */

@@ -11,17 +11,14 @@ import type { Agent } from "./PollingLaunch.ts"
 import { readLogs } from "./PollingWatch.ts"
 import { Probe } from "./Probe.ts"
 
-/** For the usage of agents that have not reported any. Here all that worked have. */
-const SETTLE_ROUNDS = 1
-
 const USAGE = /usage update .*input=(?:Some\()?(\d+)/g
 
-/** Whether each agent has reported usage, ever: the whole of its logs again. */
+/**
+ * Whether each agent has reported usage, ever: the whole of its logs again. The original goes on asking for a minute when one
+ * has not, be it that nobody woke it; this one asks once.
+ */
 export const settle = (agents: ReadonlyArray<Agent>) =>
-  Effect.forEach(
-    agents.flatMap((agent) => Array.from({ length: SETTLE_ROUNDS }, () => agent)),
-    (agent) => Effect.map(readLogs(agent), (log) => log.search(USAGE) !== -1)
-  )
+  Effect.forEach(agents, (agent) => Effect.map(readLogs(agent), (log) => log.search(USAGE) !== -1))
 
 /**
  * TERM to whatever has the programs' directory in its arguments, two seconds for everybody, KILL to what is left. The sweep's
