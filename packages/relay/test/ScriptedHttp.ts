@@ -14,6 +14,7 @@ import type { RelayError, RelayReason } from "../src/RelayError.ts"
 import * as SchnorrWasm from "../src/SchnorrWasm.ts"
 
 export interface SeenRequest {
+  readonly url: string
   readonly path: string
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
@@ -62,7 +63,7 @@ export const scripted = (respond: Respond) => {
     HttpClient.make((request, url) =>
       Effect.suspend(() => {
         const body = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
-        const one: SeenRequest = { path: url.pathname, body, headers: { ...request.headers } }
+        const one: SeenRequest = { url: url.href, path: url.pathname, body, headers: { ...request.headers } }
         const answer = respond(one, [...seen])
         seen.push(one)
         if (answer === "silence") return Effect.never

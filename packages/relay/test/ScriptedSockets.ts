@@ -8,12 +8,18 @@ import { Socket } from "effect/socket"
 /** One socket as the relay's side sees it. */
 export class ScriptedSocket implements Socket.WebSocketLike {
   readonly url: string
+  readonly options: Socket.WebSocketConstructorOptions | undefined
   readonly sent: Queue.Queue<ReadonlyArray<unknown>>
   readyState = 0
   private readonly listeners = new Map<string, Set<(event: Socket.WebSocketEvent) => void>>()
 
-  constructor(url: string, sent: Queue.Queue<ReadonlyArray<unknown>>) {
+  constructor(
+    url: string,
+    sent: Queue.Queue<ReadonlyArray<unknown>>,
+    options?: Socket.WebSocketConstructorOptions | undefined
+  ) {
     this.url = url
+    this.options = options
     this.sent = sent
   }
 
@@ -86,9 +92,9 @@ export class ScriptedSockets extends Context.Service<ScriptedSockets, Queue.Queu
       const dialled = yield* Queue.unbounded<ScriptedSocket>()
       const context = yield* Effect.context()
       return Context.make(ScriptedSockets, dialled).pipe(
-        Context.add(Socket.WebSocketConstructor, (url) => {
+        Context.add(Socket.WebSocketConstructor, (url, options) => {
           const sent = Effect.runSyncWith(context)(Queue.unbounded<ReadonlyArray<unknown>>())
-          const socket = new ScriptedSocket(url, sent)
+          const socket = new ScriptedSocket(url, sent, options)
           Queue.offerUnsafe(dialled, socket)
           return socket
         })
