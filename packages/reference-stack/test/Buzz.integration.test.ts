@@ -1,6 +1,7 @@
 import { answer } from "@buzz-orchestra/reference-stack/buzz/Buzz"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { type NostrEvent, tagValues } from "@buzz-orchestra/relay/NostrEvent"
+import type { Schnorr } from "@buzz-orchestra/relay/Schnorr"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { ChildProcess } from "effect/process"
@@ -130,12 +131,58 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
   )
 
   it.effect(
+    "joins what is open, leaves it, finds it by name, and closes and opens it again",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* Relay.person("owner")
+        const guest = yield* Relay.person("guest")
+        const make = (name: string, ...more: ReadonlyArray<string>) =>
+          json(owner.env, "channels", "create", "--name", name, "--type", "forum", ...more)
+        const open: string = (yield* make("Town Hall", "--visibility", "open", "--description", "all")).channel_id
+        const hidden: string = (yield* make("town hall cellar", "--visibility", "private")).channel_id
+        const on = (person: Relay.Person, command: string, ...more: ReadonlyArray<string>) =>
+          json(person.env, "channels", command, "--channel", open, ...more)
+        const people: Effect.Effect<ReadonlyArray<{ pubkey: string; role: string }>, unknown, Schnorr> = on(
+          owner,
+          "members"
+        )
+        assert.isTrue((yield* on(guest, "join")).accepted)
+        assert.deepInclude(yield* people, { pubkey: guest.identity.pubkey, role: "member" })
+        yield* on(guest, "leave")
+        yield* on(owner, "add-member", "--pubkey", guest.identity.pubkey)
+        assert.lengthOf(yield* people, 2)
+        yield* on(owner, "remove-member", "--pubkey", guest.identity.pubkey)
+        assert.deepStrictEqual(yield* people, [{ pubkey: owner.identity.pubkey, role: "owner" }])
+
+        const search = (person: Relay.Person, ...args: ReadonlyArray<string>) =>
+          json(person.env, "channels", "search", "--query", ...args)
+        const line = yield* answer(["channels", "search", "--query", "town hall", "--exact"], owner.env)
+        // The order of the keys is part of the form.
+        assert.strictEqual(
+          line,
+          `[{"channel_id":"${open}","name":"Town Hall","channel_type":"forum","visibility":"public","archived":false,"about":"all","topic":null,"purpose":null,"ttl_seconds":null}]`
+        )
+        const names = (found: ReadonlyArray<{ channel_id: string }>) => found.map(({ channel_id }) => channel_id)
+        assert.deepStrictEqual(names(yield* search(owner, "HALL")), [open, hidden])
+        assert.deepStrictEqual(names(yield* search(guest, "hall")), [open])
+        yield* on(owner, "archive")
+        assert.deepStrictEqual(yield* search(guest, "hall"), [])
+        assert.deepStrictEqual(names(yield* search(guest, "hall", "--include-archived")), [open])
+        yield* on(owner, "unarchive")
+        assert.deepStrictEqual(names(yield* search(guest, "hall")), [open])
+        assert.strictEqual((yield* failure(owner.env, "channels", "search", "--query", " ")).code, 1)
+      }),
+    Programs.SLOW
+  )
+
+  it.effect(
     "turns names and keys into mentions, and says nothing about names that nobody has",
     () =>
       Effect.gen(function* () {
         const ada = yield* Relay.person("Ada Lovelace")
         const bob = yield* Relay.person("bob-1")
-        const channel = yield* Relay.channel(ada, bob)
+        const eve = yield* Relay.person("eve")
+        const channel = yield* Relay.channel(ada, bob, eve)
         const sent = yield* json(
           ada.env,
           "messages",
@@ -155,11 +202,12 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
           "--channel",
           channel,
           "--content",
-          "hi",
+          "hi @bob-1 and @Ada Lovelace",
           "--mention",
-          ada.identity.pubkey
+          eve.identity.pubkey
         )
-        assert.deepStrictEqual(tagValues(yield* stored(ada, channel, explicit.event_id), "p"), [ada.identity.pubkey])
+        // Who is named by key is meant, and nobody else: the text may hold whatever it likes.
+        assert.deepStrictEqual(tagValues(yield* stored(ada, channel, explicit.event_id), "p"), [eve.identity.pubkey])
       }),
     Programs.SLOW
   )
@@ -211,6 +259,18 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
         )
         assert.deepStrictEqual(new Set(thread.map(({ id }) => id)), new Set([root, reply.event_id, deep.event_id]))
         assert.isFalse(thread.some(({ id }) => id === other.event_id))
+        const shallow: ReadonlyArray<{ id: string }> = yield* json(
+          ada.env,
+          "messages",
+          "thread",
+          "--channel",
+          channel,
+          "--event",
+          root,
+          "--depth-limit",
+          "1"
+        )
+        assert.deepStrictEqual(new Set(shallow.map(({ id }) => id)), new Set([root, reply.event_id]))
         const missing = yield* failure(
           ada.env,
           "messages",
@@ -272,13 +332,17 @@ layer(Relay.layer, { excludeTestServices: true })("buzz", (it) => {
         for (const args of [
           ["messages", "send", "--channel", "general", "--content", "x"],
           ["messages", "sned"],
+          [...send, "--kind", "7"],
+          [...send, "--kind", "45003"],
+          ["users", "get", "--name", "ada", "--pubkey", "9".repeat(64)],
           [],
           ["messages", "send", "--channel", channel, "--content", "x".repeat(65_537)]
         ]) {
           const wrong = yield* failure(ada.env, ...args)
           assert.deepStrictEqual([wrong.code, wrong.error], [1, "user_error"], args.slice(0, 2).join(" "))
         }
-        assert.include(yield* answer(["--help"], {}), "buzz messages send --channel --content [--reply-to]")
+        // This is how a client finds out what a build can do.
+        assert.match(yield* answer(["messages", "send", "--help"], {}), /^ +--mention <MENTION> /m)
         const printed = yield* buzz({ BUZZ_RELAY_URL: ada.relayUrl }, send)
         assert.deepStrictEqual([printed.code, printed.stdout], [3, ""])
         assert.match(printed.stderr, /^\{"error":"auth_error",[^\n]+\}\n$/)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandFailed from "@buzz-orchestra/reference-stack/buzz/CommandFailed"
 import * as CommandLine from "@buzz-orchestra/reference-stack/buzz/CommandLine"
+import * as HelpText from "@buzz-orchestra/reference-stack/buzz/HelpText"
 import * as Json from "@buzz-orchestra/reference-stack/buzz/Json"
 import * as Mentions from "@buzz-orchestra/reference-stack/buzz/Mentions"
 import { BridgeRefused, BridgeUnreachable } from "@buzz-orchestra/reference-stack/RelayBridge"
@@ -125,6 +126,38 @@ describe("CommandLine", () => {
       })
     )
     assert.isTrue(Result.isFailure(CommandLine.globals(globals, ["--format", "x", "users"])))
+  })
+})
+
+describe("HelpText", () => {
+  const send = {
+    about: "Sends.",
+    options: [
+      { name: "reply-to", isRequired: true },
+      { name: "kind", values: ["9"] }
+    ]
+  }
+  const groups = { messages: { send } }
+  const help = (...words: ReadonlyArray<string>) => HelpText.render(groups, [{ name: "relay" }], words).split("\n")
+
+  it("goes from the program over the group to the command", () => {
+    assert.deepStrictEqual(help("nothing").slice(0, 4), [
+      "Usage: buzz [OPTIONS] <COMMAND>",
+      "",
+      "Commands:",
+      "  messages  Commands about messages"
+    ])
+    assert.include(help("messages"), "  send  Sends.")
+    assert.deepStrictEqual(help("messages", "send"), [
+      "Sends.",
+      "",
+      "Usage: buzz messages send [OPTIONS] --reply-to <REPLY_TO>",
+      "",
+      "Options:",
+      "      --reply-to <REPLY_TO>",
+      "      --kind <KIND>          [possible values: 9]",
+      "  -h, --help                 Print help"
+    ])
   })
 })
 

@@ -15,6 +15,7 @@ import { channelCommands } from "./ChannelCommands.ts"
 import { type Command, type CommandContext, orUserError } from "./CommandContext.ts"
 import * as CommandFailed from "./CommandFailed.ts"
 import * as CommandLine from "./CommandLine.ts"
+import * as HelpText from "./HelpText.ts"
 import * as Json from "./Json.ts"
 import { messageCommands } from "./MessageCommands.ts"
 import { userCommands } from "./UserCommands.ts"
@@ -28,16 +29,20 @@ export const buzz = (args: ReadonlyArray<string>, env: Env = process.env): Effec
     Effect.provide(Schnorr.layerPure)
   )
 
-/** Runs one command and returns its answer, one line without its end. */
-export const answer = (args: ReadonlyArray<string>, env: Env): Effect.Effect<string, ProgramExit, Schnorr> =>
+/** Runs one command and returns its answer, one line without its end. `stdin` is asked only for a content of `-`. */
+export const answer = (
+  args: ReadonlyArray<string>,
+  env: Env,
+  stdin: () => Promise<string> = () => text(process.stdin)
+): Effect.Effect<string, ProgramExit, Schnorr> =>
   Effect.gen(function* () {
     const help = helpFor(args)
     if (help !== undefined) return help
     const { options, rest } = yield* orUserError(CommandLine.globals(GLOBALS, args))
     const { command, rest: own } = yield* find(rest)
     const given = yield* orUserError(CommandLine.parse(command.options, own))
-    const value = yield* runAs(command, given, yield* caller(options, env))
-    return Json.print(value)
+    const value = yield* runAs(command, given, yield* caller(options, env), stdin)
+    return command.keepsOrder === true ? JSON.stringify(value) : Json.print(value)
   }).pipe(
     Effect.mapError(
       (error) => new ProgramExit({ code: CommandFailed.exitCode(error), stderr: CommandFailed.render(error) })
@@ -114,14 +119,14 @@ const caller = Effect.fnUntraced(function* (options: CommandLine.Options, env: E
 
 const expected = (reason: RelayReason): string => (reason._tag === "KeyInvalid" ? reason.expected : "a key")
 
-const runAs = (command: Command, options: CommandLine.Options, caller: Caller) =>
+const runAs = (command: Command, options: CommandLine.Options, caller: Caller, stdin: () => Promise<string>) =>
   Effect.gen(function* () {
     const bridge = yield* RelayBridge
     return yield* command.run(options, {
       self: caller.identity.pubkey,
       format: caller.format,
       stdin: Effect.tryPromise({
-        try: () => text(process.stdin),
+        try: stdin,
         catch: (cause) => CommandFailed.failed("user_error", `cannot read stdin: ${String(cause)}`)
       }),
       query: (...filters) =>
@@ -131,14 +136,10 @@ const runAs = (command: Command, options: CommandLine.Options, caller: Caller) =
     })
   }).pipe(Effect.provide(Layer.provide(RelayBridge.layerWith(caller), FetchHttpClient.layer)))
 
+/** Asked for anywhere, as clap has it; what stands before says of which command. */
 const helpFor = (args: ReadonlyArray<string>): string | undefined => {
   if (args.includes("--version") || args.includes("-V")) return "buzz 0.1.0"
   if (!args.includes("--help") && !args.includes("-h") && args[0] !== "help") return undefined
-  const commands = Object.entries(GROUPS).flatMap(([group, commands]) =>
-    Object.entries(commands).map(([name, { about, options }]) => {
-      const usage = options.map((option) => (option.isRequired === true ? `--${option.name}` : `[--${option.name}]`))
-      return `  buzz ${group} ${name} ${usage.join(" ")}\n      ${about}`
-    })
-  )
-  return ["Usage: buzz [--relay URL] [--format json|compact] <group> <command> [options]", "", ...commands].join("\n")
+  const words = args.filter((arg) => !arg.startsWith("-") && arg !== "help")
+  return HelpText.render(GROUPS, GLOBALS, words)
 }

@@ -1,14 +1,18 @@
 /**
- * `buzz channels …`: channels and who is in them.
+ * `buzz channels …`: making channels, and changing who is in them. Reading them is `ChannelReads`.
  */
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
-import { type NostrEvent, type Tag, tagValues } from "@buzz-orchestra/relay/NostrEvent"
+import type { Tag } from "@buzz-orchestra/relay/NostrEvent"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Options } from "./CommandLine.ts"
-import { type Command, type CommandContext, hex64, natural, required, uuid } from "./CommandContext.ts"
+import { channelReads } from "./ChannelReads.ts"
+import type { Options, OptionSpec } from "./CommandLine.ts"
+import { type Command, type CommandContext, hex64, required, uuid } from "./CommandContext.ts"
 
 const ROLES = ["owner", "admin", "member", "guest", "bot"]
+
+const CHANNEL: OptionSpec = { name: "channel", isRequired: true }
+const PUBKEY: OptionSpec = { name: "pubkey", isRequired: true }
 
 const create: Command = {
   about: "Creates a channel; you are its owner.",
@@ -33,55 +37,19 @@ const create: Command = {
   })
 }
 
-const list: Command = {
-  about: "Lists the channels you can see.",
-  options: [{ name: "visibility", values: ["open", "private"] }, { name: "member", isFlag: true }, { name: "limit" }],
+/** A command that publishes one event about one channel. */
+const change = (about: string, kind: number, more: ReadonlyArray<Tag> = []): Command => ({
+  about,
+  options: [CHANNEL],
   run: Effect.fnUntraced(function* (options: Options, context: CommandContext) {
-    const limit = (yield* natural(options, "limit", { fallback: 500 })) ?? 500
-    const joined =
-      options["member"] === undefined
-        ? undefined
-        : yield* context.query({ kinds: [EventKind.ChannelMembers], "#p": [context.self], limit })
-    if (joined?.length === 0) return []
-    const channels = yield* context.query({
-      kinds: [EventKind.ChannelMetadata],
-      ...(joined === undefined ? {} : { "#d": joined.flatMap((event) => tagValues(event, "d")) }),
-      limit
-    })
-    const visibility = options["visibility"]?.[0]
-    return channels
-      .filter((event) => visibility === undefined || isPrivate(event) === (visibility === "private"))
-      .map((event) => (context.format === "compact" ? brief(event) : { ...described(event) }))
+    const tags: ReadonlyArray<Tag> = [["h", yield* uuid(options, "channel")], ...more]
+    return yield* context.publish({ kind, tags, content: "" })
   })
-}
-
-const get: Command = {
-  about: "Prints one channel, or null.",
-  options: [{ name: "channel", isRequired: true }],
-  run: Effect.fnUntraced(function* (options: Options, context: CommandContext) {
-    const channel = yield* uuid(options, "channel")
-    const [event] = yield* context.query({ kinds: [EventKind.ChannelMetadata], "#d": [channel], limit: 1 })
-    return event === undefined ? null : { ...described(event), pubkey: event.pubkey }
-  })
-}
-
-const members: Command = {
-  about: "Lists the members of a channel.",
-  options: [{ name: "channel", isRequired: true }],
-  run: Effect.fnUntraced(function* (options: Options, context: CommandContext) {
-    const channel = yield* uuid(options, "channel")
-    const [event] = yield* context.query({ kinds: [EventKind.ChannelMembers], "#d": [channel], limit: 1 })
-    return memberTags(event).map(([, pubkey, , role]) => ({ pubkey, role: role || "member" }))
-  })
-}
+})
 
 const addMember: Command = {
   about: "Adds a member to a channel.",
-  options: [
-    { name: "channel", isRequired: true },
-    { name: "pubkey", isRequired: true },
-    { name: "role", values: ROLES }
-  ],
+  options: [CHANNEL, PUBKEY, { name: "role", values: ROLES }],
   run: Effect.fnUntraced(function* (options: Options, context: CommandContext) {
     const role = options["role"]?.[0]
     const tags: ReadonlyArray<Tag> = [
@@ -93,41 +61,28 @@ const addMember: Command = {
   })
 }
 
-const archive: Command = {
-  about: "Archives a channel.",
-  options: [{ name: "channel", isRequired: true }],
+const removeMember: Command = {
+  about: "Removes a member from a channel.",
+  options: [CHANNEL, PUBKEY],
   run: Effect.fnUntraced(function* (options: Options, context: CommandContext) {
     const tags: ReadonlyArray<Tag> = [
       ["h", yield* uuid(options, "channel")],
-      ["archived", "true"]
+      ["p", yield* hex64(options, "pubkey")]
     ]
-    return yield* context.publish({ kind: EventKind.EditMetadata, tags, content: "" })
+    return yield* context.publish({ kind: EventKind.RemoveMember, tags, content: "" })
   })
 }
-
-/** The `p` tags of a channel's member list. */
-export const memberTags = (event: NostrEvent | undefined): ReadonlyArray<Tag> =>
-  (event?.tags ?? []).filter((tag) => tag[0] === "p" && tag[1] !== undefined)
-
-const isPrivate = (event: NostrEvent): boolean => event.tags.some((tag) => tag[0] === "private")
-
-const brief = (event: NostrEvent) => ({
-  channel_id: tagValues(event, "d")[0] ?? "",
-  name: tagValues(event, "name")[0] ?? ""
-})
-
-const described = (event: NostrEvent) => ({
-  ...brief(event),
-  created_at: event.created_at,
-  description: tagValues(event, "about")[0] ?? ""
-})
 
 /** The group, by command name. */
 export const channelCommands: Readonly<Record<string, Command>> = {
   create,
-  list,
-  get,
-  members,
+  ...channelReads,
+  join: change("Joins an open channel.", EventKind.JoinChannel),
+  leave: change("Leaves a channel.", EventKind.LeaveChannel),
   "add-member": addMember,
-  archive
+  "remove-member": removeMember,
+  archive: change("Archives a channel: it can be read, not written to.", EventKind.EditMetadata, [
+    ["archived", "true"]
+  ]),
+  unarchive: change("Opens an archived channel again.", EventKind.EditMetadata, [["archived", "false"]])
 }

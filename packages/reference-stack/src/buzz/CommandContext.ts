@@ -26,6 +26,8 @@ export interface CommandContext {
 export interface Command {
   readonly about: string
   readonly options: ReadonlyArray<OptionSpec>
+  /** Objects are printed with their keys as they stand, not sorted. */
+  readonly keepsOrder?: true
   run(options: Options, context: CommandContext): Effect.Effect<unknown, CommandFailed>
 }
 

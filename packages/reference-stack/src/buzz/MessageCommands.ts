@@ -2,14 +2,18 @@
  * `buzz messages …`: sending and reading.
  */
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
+import type { Filter } from "@buzz-orchestra/relay/Filter"
 import { type NostrEvent, type Tag } from "@buzz-orchestra/relay/NostrEvent"
 import { Effect } from "effect"
-import { memberTags } from "./ChannelCommands.ts"
+import { memberTags } from "./ChannelReads.ts"
 import { checkedHex64, type Command, type CommandContext, hex64, natural, required, uuid } from "./CommandContext.ts"
 import { failed } from "./CommandFailed.ts"
 import type { Options } from "./CommandLine.ts"
 import * as Mentions from "./Mentions.ts"
 import * as Thread from "../Thread.ts"
+
+/** What may be sent: a message, a forum's post, a comment on one. */
+const SENDABLE_KINDS = [EventKind.Message, EventKind.ForumPost, EventKind.ForumComment]
 
 /** Bytes of UTF-8 that a message may have. */
 const MAX_CONTENT_BYTES = 65_536
@@ -30,10 +34,11 @@ const THREAD_KINDS = [
 ]
 
 const send: Command = {
-  about: "Sends a message. `@name` mentions a member by the name of its profile.",
+  about: "Sends a message; --content - reads stdin. `@name` mentions a member by name, --mention anybody by key.",
   options: [
     { name: "channel", isRequired: true },
     { name: "content", isRequired: true },
+    { name: "kind", values: SENDABLE_KINDS.map(String) },
     { name: "reply-to" },
     { name: "mention", isRepeatable: true },
     { name: "broadcast", isFlag: true }
@@ -45,9 +50,13 @@ const send: Command = {
     const size = Buffer.byteLength(content)
     if (size > MAX_CONTENT_BYTES)
       return yield* failed("user_error", `content exceeds maximum size (${size} > ${MAX_CONTENT_BYTES} bytes)`)
-    const asked = yield* Effect.forEach(options["mention"] ?? [], checkedHex64)
+    const kind = Number(options["kind"]?.[0] ?? EventKind.Message)
+    if (kind === EventKind.ForumComment && options["reply-to"] === undefined)
+      return yield* failed("user_error", `--kind ${kind} requires --reply-to`)
+    const asked = options["mention"] && (yield* Effect.forEach(options["mention"], checkedHex64))
     const thread = options["reply-to"] === undefined ? [] : yield* threadTags(options, context)
-    const mentions = new Set([...asked, ...(yield* namedIn(content, channel, context)), ...Mentions.links(content)])
+    // Who is named by key is all who are meant: the text is then only a text, whatever signs are in it.
+    const mentions = new Set(asked ?? [...(yield* namedIn(content, channel, context)), ...Mentions.links(content)])
     if (mentions.size > Mentions.MAX_MENTIONS)
       return yield* failed(
         "error",
@@ -59,7 +68,7 @@ const send: Command = {
       ...[...mentions].map((pubkey) => ["p", pubkey] as const),
       ...(options["broadcast"] === undefined ? [] : [["broadcast", "1"] as const])
     ]
-    return yield* context.publish({ kind: EventKind.Message, tags, content })
+    return yield* context.publish({ kind, tags, content })
   })
 }
 
@@ -109,16 +118,31 @@ const get: Command = {
   })
 }
 
+/** With a depth the relay answers from its table of threads. */
+interface ThreadFilter extends Filter {
+  readonly depth_limit?: number
+}
+
 const thread: Command = {
   about: "Prints a thread, its root included, oldest first.",
-  options: [{ name: "channel", isRequired: true }, { name: "event", isRequired: true }, { name: "limit" }],
+  options: [
+    { name: "channel", isRequired: true },
+    { name: "event", isRequired: true },
+    { name: "limit" },
+    { name: "depth-limit" }
+  ],
   run: Effect.fnUntraced(function* (options: Options, context: CommandContext) {
     const root = yield* hex64(options, "event")
     const limit = (yield* natural(options, "limit", { fallback: 100, cap: 500 })) ?? 100
-    const events = yield* context.query(
-      { kinds: THREAD_KINDS, "#h": [yield* uuid(options, "channel")], "#e": [root], limit },
-      { ids: [root], limit: 1 }
-    )
+    const depth = yield* natural(options, "depth-limit", {})
+    const replies: ThreadFilter = {
+      kinds: THREAD_KINDS,
+      "#h": [yield* uuid(options, "channel")],
+      "#e": [root],
+      limit,
+      ...(depth === undefined ? {} : { depth_limit: depth })
+    }
+    const events = yield* context.query(replies, { ids: [root], limit: 1 })
     return printed([...new Map(events.map((event) => [event.id, event])).values()], context)
   })
 }
