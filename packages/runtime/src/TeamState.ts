@@ -6,6 +6,7 @@ import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import type { AgentSignal } from "./AgentSignal.ts"
 import * as AgentState from "./AgentState.ts"
 import * as Delivery from "./Delivery.ts"
+import * as Handoffs from "./Handoffs.ts"
 import * as Settlement from "./Settlement.ts"
 import * as Usage from "./Usage.ts"
 
@@ -25,6 +26,7 @@ export interface AgentKnown {
   readonly state: AgentState.AgentState
   readonly usage: Usage.Usage
   readonly settlement: Settlement.Settlement
+  readonly handoffs: Handoffs.Handoffs
   /** Its own words when it said that it will not hear the channel. */
   readonly refusal: string | undefined
 }
@@ -47,6 +49,7 @@ export const launched = (team: TeamState, agentId: string, channelId: string, no
     state: AgentState.initial(channelId, nowMillis),
     usage: Usage.initial,
     settlement: Settlement.initial,
+    handoffs: Handoffs.initial,
     refusal: undefined
   })
 
@@ -63,6 +66,7 @@ export const heard = (team: TeamState, agentId: string, signal: AgentSignal, now
     state,
     usage: signal._tag === "Usage" ? Usage.record(known.usage, signal) : known.usage,
     settlement: Settlement.heard(known.settlement, signal, state.starts),
+    handoffs: Handoffs.heard(known.handoffs, signal),
     refusal: known.refusal ?? refusalOf(signal, state.channelId)
   }
   const delivery = Delivery.heard(team.delivery, agentId, signal)
@@ -115,4 +119,8 @@ const refusalOf = (signal: AgentSignal, channelId: string): string | undefined =
 }
 
 const isSame = (a: AgentKnown, b: AgentKnown): boolean =>
-  a.state === b.state && a.usage === b.usage && a.settlement === b.settlement && a.refusal === b.refusal
+  a.state === b.state &&
+  a.usage === b.usage &&
+  a.settlement === b.settlement &&
+  a.handoffs === b.handoffs &&
+  a.refusal === b.refusal

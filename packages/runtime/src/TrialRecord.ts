@@ -6,6 +6,8 @@ import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { Cause, Clock, type Duration, Effect, Exit, Option, Ref } from "effect"
 import { bounded, sentence } from "./internal/bounded.ts"
+import type { Reached } from "./internal/reachRelay.ts"
+import type { Accounts } from "./Accounting.ts"
 import type { InstalledStack } from "./StackInstaller.ts"
 import type { Outcome, Phase, SweptProcess, TrialHappening, TrialNames } from "./TrialEvent.ts"
 import { TrialEvents } from "./TrialEvents.ts"
@@ -20,7 +22,10 @@ export interface TrialFacts {
   readonly cleanup: ReadonlyArray<CleanupStep>
   readonly handle?: TrialHandle
   readonly stack?: InstalledStack
+  /** What the relay answered to programs in the environment. */
+  readonly relay?: Reached
   readonly agents?: ReadonlyArray<AgentSummary>
+  readonly accounts?: Accounts
   readonly taskEvent?: NostrEvent
   readonly outcome?: { readonly outcome: Outcome; readonly detail: string }
   readonly completion?: NostrEvent

@@ -3,11 +3,17 @@
  * fields under the names they know. Times are ISO 8601 in UTC, durations are in seconds.
  */
 import { Schema } from "effect"
+import { Accounting, Totals } from "./Accounting.ts"
+import { Measurement } from "./Receipt.ts"
 import { OUTCOMES, PHASES } from "./TrialEvent.ts"
+import { Unenforced } from "./Unenforced.ts"
 
 const Tokens = Schema.NullOr(Schema.Int)
 
-/** One agent at the end of the trial. Token counts are null when the agent never reported any: unknown is not zero. */
+/**
+ * One agent at the end of the trial. Token counts and the cost are null when they are unknown, which is not zero; of one that
+ * never took a turn they are zero.
+ */
 export const AgentSummary = Schema.Struct({
   agent_id: Schema.String,
   kind: Schema.Literals(["orchestrator", "worker"]),
@@ -23,9 +29,13 @@ export const AgentSummary = Schema.Struct({
   state: Schema.String,
   turns_started: Schema.Int,
   turns_ended: Schema.Int,
+  /** Null when no accounts were drawn up. */
+  measurement: Schema.NullOr(Measurement),
   input_tokens: Tokens,
   output_tokens: Tokens,
-  cached_tokens: Tokens
+  cached_tokens: Tokens,
+  /** US dollars. */
+  cost_usd: Schema.NullOr(Schema.Finite)
 })
 /** One agent at the end of the trial. */
 export type AgentSummary = typeof AgentSummary.Type
@@ -89,6 +99,14 @@ export const TrialSummary = Schema.Struct({
   /** Null when provisioning did not get that far. */
   channel_id: Schema.NullOr(Schema.String),
   relay_url: Schema.String,
+  /** What the relay answered to programs in the environment before agents were started; null when it was not asked. */
+  relay_probe: Schema.NullOr(
+    Schema.Struct({
+      /** `connection`: the relay speaks TLS, of which only the connection can be tried. `unknown`: `detail` says why. */
+      result: Schema.Literals(["handshake", "connection", "unknown"]),
+      detail: Schema.NullOr(Schema.String)
+    })
+  ),
   environment: Schema.Struct({
     kind: Schema.String,
     name: Schema.String,
@@ -110,7 +128,10 @@ export const TrialSummary = Schema.Struct({
   completion_message: Schema.NullOr(Schema.String),
   phases: Schema.Array(PhaseSummary),
   agents: Schema.Array(AgentSummary),
-  totals: Schema.Struct({ input_tokens: Tokens, output_tokens: Tokens, cached_tokens: Tokens }),
+  totals: Totals,
+  accounting: Accounting,
+  /** What of the manifest the trial was not held to. */
+  unenforced: Schema.Array(Unenforced),
   message_count: Schema.Int,
   /** sha256 of each installed program, as verified inside the environment. */
   stack: Schema.Record(Schema.String, Schema.String),

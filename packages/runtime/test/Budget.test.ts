@@ -1,5 +1,5 @@
 import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
-import { costUsd, exceeded } from "@buzz-orchestra/runtime/Budget"
+import { exceeded } from "@buzz-orchestra/runtime/Budget"
 import { type CompletionInput, decide } from "@buzz-orchestra/runtime/Completion"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import type { UsageTotals } from "@buzz-orchestra/runtime/Usage"
@@ -51,10 +51,17 @@ describe("a budget", () => {
     assert.strictEqual(verdict(condition, used(1_000_000, 0), used(700_000, 0)), "the team used 5.1 of 5 US dollars")
   })
 
-  it("prices the worked examples as published", () => {
-    const price = { input_per_million_usd: 5, cached_input_per_million_usd: 0.5, output_per_million_usd: 25 }
-    assert.closeTo(costUsd({ ...price, cache_read_rate: 0 }, used(1_000_000, 100_000, 800_000)), 3.9, 1e-9)
-    assert.closeTo(costUsd({ ...price, cache_read_rate: 0.75 }, used(1_000_000, 100_000)), 4.125, 1e-9)
+  it("of money is reached at its last digit, which binary fractions would miss", () => {
+    const prices = {
+      "test-model": { input_per_million_usd: 0.1, cached_input_per_million_usd: 0, output_per_million_usd: 0 }
+    }
+    const condition = conditionWith({
+      roster: [{ id: "lead" }],
+      prices,
+      trial_budget: { timeout_seconds: 60, max_cost_usd: 0.3 }
+    })
+    assert.isUndefined(verdict(condition, used(2_999_999, 0)))
+    assert.strictEqual(verdict(condition, used(3_000_000, 0)), "the team used 0.3 of 0.3 US dollars")
   })
 })
 

@@ -12,6 +12,7 @@ import type { TrialRun } from "../TrialRuntime.ts"
 import { type ChannelView, namesOf } from "./channelView.ts"
 import { collectLogs } from "./collectLogs.ts"
 import { EXPORT_EVIDENCE, exportEvidence } from "./evidence.ts"
+import { keepAccounts } from "./keepAccounts.ts"
 import { noteInterruption } from "./noteInterruption.ts"
 import { first } from "./stackWatch.ts"
 import type { Stage } from "./stage.ts"
@@ -25,6 +26,8 @@ export const INTERRUPTED_SETTLE = Duration.seconds(2)
 export const SWEEP_DEADLINE = Duration.seconds(90)
 /** Normally nothing is left to copy. */
 export const LOGS_DEADLINE = Duration.seconds(60)
+/** Logs that had to be fetched are read once more. */
+export const ACCOUNTS_DEADLINE = Duration.seconds(60)
 /** A relay that does not answer by then leaves the transcript as it was observed. */
 export const TRANSCRIPT_DEADLINE = Duration.seconds(15)
 /** One small file. */
@@ -82,8 +85,13 @@ const sweep = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp, st
   const { supervision } = stage
   if (supervision !== undefined) yield* supervision.expectEnds
   const all = trial.options.sweep === "all"
+  const keepForwarder = trial.options.forwarder?.keep === true
   const warn = (trouble: string) => record.warn(`sweep: ${trouble}`)
-  const swept = yield* record.step("sweep", SWEEP_DEADLINE, sweepStack({ stack, supervision, all, warn }))
+  const swept = yield* record.step(
+    "sweep",
+    SWEEP_DEADLINE,
+    sweepStack({ stack, supervision, all, keepForwarder, warn })
+  )
   if (Option.isNone(swept)) return
   const shown = <P extends { readonly command: string }>(process: P): P => ({
     ...process,
@@ -96,13 +104,14 @@ const sweep = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp, st
     yield* record.warn(`the sweep left processes alive: ${survivors.map(({ pid }) => pid).join(", ")}`)
 })
 
-const collect = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp) {
+const collect = Effect.fnUntraced(function* (clean: CleanUp) {
+  const { redactor, run, stage } = clean
   const { directory, record } = run
-  const { capture, channel, stack, supervision } = stage
-  if (stack !== undefined && capture !== undefined && supervision !== undefined) {
-    const options = { layout: stack.layout, capture, supervision, directory, redactor, warn: record.warn }
-    yield* record.step("collect logs", LOGS_DEADLINE, collectLogs(options))
-  }
+  const { channel, supervision } = stage
+  const logs = yield* fetchLogs(clean)
+  // Whoever is ended may have had something to report even then.
+  const team = supervision === undefined ? undefined : yield* supervision.state
+  yield* record.step("keep the accounts", ACCOUNTS_DEADLINE, keepAccounts(run, { team, ...logs }))
   if (channel === undefined) return
   const complete = Option.isSome(
     yield* record.step("read the channel", TRANSCRIPT_DEADLINE, readAgain(run, stage, channel))
@@ -125,6 +134,21 @@ const collect = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp) 
   const input = { ...said, ...ids, taskName: evidenceFor, runId, trialId }
   yield* record.step(EXPORT_EVIDENCE, EVIDENCE_DEADLINE, exportEvidence(directory, input))
 })
+
+const fetchLogs = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp) {
+  const { directory, record } = run
+  const { capture, stack, supervision } = stage
+  const nothing: ReadonlySet<string> = new Set()
+  if (stack === undefined || capture === undefined || supervision === undefined)
+    return { fetched: nothing, trouble: undefined }
+  const options = { layout: stack.layout, capture, supervision, directory, redactor, warn: record.warn }
+  const fetched = yield* record.step(COLLECT_LOGS, LOGS_DEADLINE, collectLogs(options))
+  if (Option.isSome(fetched)) return { fetched: fetched.value, trouble: undefined }
+  const { cleanup } = yield* record.facts
+  return { fetched: nothing, trouble: cleanup.find(({ step }) => step === COLLECT_LOGS)?.error ?? "not collected" }
+})
+
+const COLLECT_LOGS = "collect logs"
 
 /** The relay has the last word on what was said: whatever the observation missed is added. */
 const readAgain = Effect.fnUntraced(function* ({ handle }: TrialRun, { actor }: Stage, channel: ChannelView) {

@@ -13,7 +13,6 @@ import * as Redaction from "../Redaction.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
 import { sentence } from "./bounded.ts"
 import { parseSizes, sizesScript } from "./exitScript.ts"
-import * as latin1 from "./latin1.ts"
 
 export interface CollectLogsOptions {
   readonly layout: Layout
@@ -27,19 +26,24 @@ export interface CollectLogsOptions {
 /** A watch that is alive delivers what is there within a round or two. */
 const WATCH_DEADLINE = "5 seconds"
 
-/** Finishes the logs and fetches what the watch did not deliver. What goes wrong with one log does not cost another. */
+/**
+ * Finishes the logs, fetches what the watch did not deliver, and returns the names of what was fetched. What goes wrong with
+ * one log does not cost another.
+ */
 export const collectLogs = Effect.fnUntraced(function* (options: CollectLogsOptions) {
   const { capture, warn } = options
   // What is held back is written whatever becomes of the rest.
   const sizes = yield* Effect.ensuring(awaitDelivery(options), capture.finish)
   const received = yield* capture.received
   const failures: Array<EnvironmentError> = []
+  const names = new Set<string>()
   for (const [name, size] of sizes) {
     const missing = size - (received.get(name) ?? 0)
     if (missing > 0) {
       yield* warn(`${missing} of ${size} bytes of ${name} did not come through the watch and are fetched`)
       const fetched = yield* Effect.result(fetch(options, name))
       if (Result.isFailure(fetched)) failures.push(fetched.failure)
+      else names.add(name)
     } else if (missing < 0) {
       yield* warn(`${name} is ${-missing} bytes shorter than what was read of it: something in the environment cut it`)
     }
@@ -47,6 +51,7 @@ export const collectLogs = Effect.fnUntraced(function* (options: CollectLogsOpti
   const [first, ...others] = failures
   for (const other of others) yield* warn(other.message)
   if (first !== undefined) return yield* first
+  return names
 })
 
 /** The sizes of all logs, once the watch has delivered so much or is known not to. */
@@ -69,8 +74,7 @@ const fetch = Effect.fnUntraced(
     yield* Effect.gen(function* () {
       const copy = path.join(yield* OwnedDirectory.make, "log")
       yield* environment.download(source, copy)
-      const text = latin1.toText(yield* fs.readFile(copy))
-      yield* fs.writeFile(directory.at(name), latin1.toBytes(Redaction.apply(redactor, text)))
+      yield* fs.writeFile(directory.at(name), Redaction.applyBytes(redactor, yield* fs.readFile(copy)))
     }).pipe(
       Effect.catchTag("PlatformError", ({ message }) =>
         Effect.fail(

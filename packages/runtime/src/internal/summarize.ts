@@ -2,12 +2,15 @@
  * From what is known of a trial to `summary.json`. Pure.
  */
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
+import * as Accounting from "../Accounting.ts"
 import type { AgentState } from "../AgentState.ts"
 import type { EnvironmentFacts } from "../EnvironmentService.ts"
+import type { Receipt } from "../Receipt.ts"
 import type { TeamState } from "../TeamState.ts"
 import type { TrialOptions } from "../TrialOptions.ts"
 import type { TrialFacts } from "../TrialRecord.ts"
 import type { AgentSummary, TrialSummary } from "../TrialSummary.ts"
+import * as Unenforced from "../Unenforced.ts"
 import * as Usage from "../Usage.ts"
 import { containerSummary } from "./containerSummary.ts"
 
@@ -29,11 +32,21 @@ export const agentSummaries = (handle: TrialHandle, team: TeamState | undefined)
       state: known === undefined ? "not-launched" : STATES[known.state._tag],
       turns_started: known?.state.starts ?? 0,
       turns_ended: known?.state.ends ?? 0,
+      measurement: null,
       input_tokens: totals?.inputTokens ?? null,
       output_tokens: totals?.outputTokens ?? null,
-      cached_tokens: totals?.cachedTokens ?? null
+      cached_tokens: totals?.cachedTokens ?? null,
+      cost_usd: null
     }
   })
+
+/** The agent with what its receipt says. */
+const withReceipt = (agent: AgentSummary, receipts: ReadonlyArray<Receipt>): AgentSummary => {
+  const receipt = receipts.find(({ agent_id }) => agent_id === agent.agent_id)
+  if (receipt === undefined) return agent
+  const { cached_input_tokens: cached_tokens, cost_usd, input_tokens, measurement, output_tokens } = receipt
+  return { ...agent, measurement, input_tokens, output_tokens, cached_tokens, cost_usd }
+}
 
 const STATES: Readonly<Record<AgentState["_tag"], string>> = {
   Starting: "starting",
@@ -66,6 +79,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
   const { endedAt, environment, error, facts, files, options } = input
   const { condition } = options
   const agents = facts.agents ?? (facts.handle === undefined ? [] : agentSummaries(facts.handle, undefined))
+  const accounts = facts.accounts ?? Accounting.of([])
   return {
     bundle_version: "1",
     run_id: options.runId,
@@ -75,6 +89,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     solo_roster: condition.isSolo,
     channel_id: facts.handle?.channelId ?? null,
     relay_url: options.relayUrl,
+    relay_probe: facts.relay === undefined ? null : probeSummary(facts.relay),
     environment: {
       kind: environment.kind,
       name: environment.name,
@@ -91,12 +106,10 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     completion_message_id: facts.completion?.id ?? null,
     completion_message: facts.completion?.content ?? null,
     phases: facts.phases,
-    agents,
-    totals: {
-      input_tokens: total(agents.map((agent) => agent.input_tokens)),
-      output_tokens: total(agents.map((agent) => agent.output_tokens)),
-      cached_tokens: total(agents.map((agent) => agent.cached_tokens))
-    },
+    agents: agents.map((agent) => withReceipt(agent, accounts.receipts)),
+    totals: accounts.totals,
+    accounting: accounts.accounting,
+    unenforced: Unenforced.of(condition.manifest, accounts.receipts, environment.container !== undefined),
     message_count: facts.messageCount ?? 0,
     stack: facts.stack?.digests ?? {},
     warnings: facts.warnings,
@@ -106,8 +119,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
   }
 }
 
-/** Of what was reported; null when nobody reported anything. */
-const total = (counts: ReadonlyArray<number | null>): number | null => {
-  const known = counts.filter((count) => count !== null)
-  return known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0)
-}
+const probeSummary = (relay: NonNullable<TrialFacts["relay"]>): TrialSummary["relay_probe"] =>
+  relay._tag === "RelayNotProbed"
+    ? { result: "unknown", detail: relay.detail }
+    : { result: relay.handshake ? "handshake" : "connection", detail: null }
