@@ -49,8 +49,7 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   RelayNotServed: "The embedded relay cannot listen, most often because its port is taken.",
   EngineUnavailable:
     "A container is asked for, and no engine answers where `DOCKER_HOST` or the docker context says, or it refuses.",
-  RelayNotReached:
-    "A container was made, and the relay does not answer programs in it; or no way leads from it to the embedded relay.",
+  RelayNotReached: "A container was made, and no way leads from it to the relay inside the command.",
   NoEnvironmentWorks: "`doctor` tried a local sandbox and a container, and neither can be had.",
   LeftoversRemain:
     "`reap` could not remove all that a killed harness left: it may not, or the kernel or the engine did not.",
@@ -88,8 +87,11 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
 
   ForwarderNotLaunched: "The relay forwarder could not be started at all.",
   ForwarderNotReady: "The relay forwarder runs and did not say in time that it forwards.",
-  ForwarderPortBusy: "Something else listens where the forwarder must, through every attempt.",
+  ForwarderPortBusy:
+    "Something else listens where the forwarder, or the bridge, must; who it is stands there where it can be seen.",
   ForwarderDied: "The relay forwarder ended while the agents needed it.",
+  RelayNotAnswering:
+    "The relay did not answer a WebSocket handshake from inside the environment, asked before any agent was started.",
 
   AgentNotLaunched: "An agent's process did not start: no pid, too many variables, or a program that cannot run there.",
   AgentsNotReady: "Agents run and did not subscribe to the channel in time; each one's last words are listed.",
@@ -112,8 +114,13 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   RelayUrlInvalid: "The URL has another scheme than its use allows.",
   MessageTooLong: "A message is over the limit; found before anything is sent.",
   MentionNotStored: "The relay stored a message without a mention that was asked for.",
+  BuzzProgramFailed:
+    "The `buzz` program of `--client cli` cannot be run, is killed after its time, or ends in no way it documents.",
+  MentionsUnsupported: "The `buzz` program of `--client cli` is of a build without `messages send --mention`.",
+  ClockSkewed: "The clocks of this machine and of the relay differ by more than the relay tolerates in a signature.",
   KeyInvalid: "A text that should be a key is none.",
 
+  HandleStoreFailed: "A trial's saved handle cannot be written, read or decrypted, or lies where others can read it.",
   TrialConflict: "The same run has a trial of that id, with another manifest.",
   ApiKeyMissing: "No API key was given for an endpoint of the roster, not even none on purpose.",
   RelayStepFailed: "One step of the provisioning failed on the relay; the reason of the relay is inside.",

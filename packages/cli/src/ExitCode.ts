@@ -89,7 +89,8 @@ const LAUNCH_CODES = {
   OutputProbeFailed: 57,
   EvidenceNotExported: 58,
   BinaryNotExecutable: 59,
-  EnvironmentBusy: 60
+  EnvironmentBusy: 60,
+  RelayNotAnswering: 62
 } as const satisfies Record<RuntimeLaunchReason["_tag"], number>
 
 /** The relay and what is provisioned on it. */
@@ -105,7 +106,11 @@ const RELAY_CODES = {
   KeyInvalid: 79,
   TrialConflict: 80,
   ApiKeyMissing: 81,
-  RelayStepFailed: 82
+  RelayStepFailed: 82,
+  BuzzProgramFailed: 83,
+  MentionsUnsupported: 65,
+  ClockSkewed: 66,
+  HandleStoreFailed: 67
 } as const satisfies Record<RelayReason["_tag"] | ProvisioningReason["_tag"], number>
 
 /** The manifest, what it pins, and the endpoints file. */

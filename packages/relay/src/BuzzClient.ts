@@ -1,5 +1,6 @@
 /**
- * What a person can do on a Buzz relay. This file is the contract; the native implementation is `BuzzClientNative`.
+ * What a person can do on a Buzz relay. This file is the contract; `BuzzClientNative` speaks with the relay itself,
+ * `BuzzClientCli` through the `buzz` program.
  */
 import { Context, type Effect } from "effect"
 import type { Identity } from "./Identity.ts"
@@ -19,6 +20,13 @@ export interface ChannelMember {
   readonly role: string
 }
 
+/** Somebody as the relay introduces them. */
+export interface UserProfile {
+  readonly pubkey: string
+  /** `undefined` when the profile has none. */
+  readonly name: string | undefined
+}
+
 /**
  * Acts on a relay as a person does. Every method names its actor; nothing is kept between calls. What is sent may be sent
  * again under the same id, so a failure leaves at most what was asked for.
@@ -31,11 +39,16 @@ export class BuzzClient extends Context.Service<
       actor: Actor,
       profile: { readonly name: string; readonly about?: string }
     ): Effect.Effect<void, RelayError>
-    /** Creates a private stream channel under a UUID chosen by the caller, so that a repeated attempt cannot make two. */
+    /** Who of these has a profile; the others are missing. In no order. */
+    profiles(actor: Actor, pubkeys: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<UserProfile>, RelayError>
+    /**
+     * Creates a private stream channel and returns its id, the given UUID: so a repeated attempt cannot make two. The `buzz`
+     * program chooses the id itself; through it the channel is known again by its name and description.
+     */
     createChannel(
       actor: Actor,
       channel: { readonly id: string; readonly name: string; readonly description?: string }
-    ): Effect.Effect<void, RelayError>
+    ): Effect.Effect<string, RelayError>
     addMember(
       actor: Actor,
       member: {

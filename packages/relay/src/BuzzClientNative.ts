@@ -2,7 +2,7 @@
  * `BuzzClient` over HTTP: signed events to `/events`, filters to `/query`, without a program in between. What the events
  * look like is decided by `internal/templates`, what is tried again by `RetryPolicy`.
  */
-import { Clock, Duration, Effect, Layer, Result } from "effect"
+import { Array, Clock, Duration, Effect, Layer, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { HttpClient } from "effect/http"
 import { type Actor, BuzzClient, type ChannelMember, MAX_MESSAGE_BYTES } from "./BuzzClient.ts"
@@ -15,14 +15,7 @@ import * as RelayHttp from "./internal/relayHttp.ts"
 import * as Templates from "./internal/templates.ts"
 import { type EventTemplate, type NostrEvent, tagValues } from "./NostrEvent.ts"
 import * as OwnerAttestation from "./OwnerAttestation.ts"
-import {
-  MentionNotStored,
-  MessageTooLong,
-  RelayError,
-  type RelayReason,
-  RelayRefused,
-  RelayReplyMalformed
-} from "./RelayError.ts"
+import { MentionNotStored, MessageTooLong, RelayError, type RelayReason, RelayRefused } from "./RelayError.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import { Schnorr } from "./Schnorr.ts"
 
@@ -71,7 +64,7 @@ const make = Effect.fnUntraced(function* (options: BuzzClientNativeOptions) {
   /** Events that verify. The relay is not trusted to have checked what it sends. */
   const query = Effect.fnUntraced(function* (actor: Actor, filter: Filter) {
     const values = yield* http.query(actor, [filter])
-    const events: Array<NostrEvent> = []
+    const events: globalThis.Array<NostrEvent> = []
     for (const value of values) {
       // Each check is its own step, so that a long page does not hold up everything else.
       const event = yield* Effect.sync(() => verified(value))
@@ -116,11 +109,18 @@ const make = Effect.fnUntraced(function* (options: BuzzClientNativeOptions) {
     channel: { readonly id: string; readonly name: string; readonly description?: string }
   ) {
     const { accepted, message } = yield* submit(actor, Templates.createChannel(channel, yield* nowSeconds))
-    if (accepted) return
+    if (accepted) return channel.id
     const members = message.startsWith("duplicate:") ? yield* membersOf(actor, channel.id) : []
     const isOurs = members.some(({ pubkey, role }) => pubkey === actor.identity.pubkey && role === "owner")
-    if (!isOurs) return yield* refused(actor, message)
+    return isOurs ? channel.id : yield* refused(actor, message)
   }, wrap("BuzzClient.createChannel"))
+
+  const profiles = Effect.fn("BuzzClient.profiles")(function* (actor: Actor, pubkeys: ReadonlyArray<string>) {
+    const found = yield* Effect.forEach(Array.chunksOf(pubkeys, MAX_PROFILES), (authors) =>
+      query(actor, { kinds: [EventKind.Profile], authors, limit: authors.length })
+    )
+    return found.flatMap(({ events }) => events.map(Templates.userProfile))
+  }, wrap("BuzzClient.profiles"))
 
   const addMember = Effect.fn("BuzzClient.addMember")(function* (
     actor: Actor,
@@ -185,16 +185,16 @@ const make = Effect.fnUntraced(function* (options: BuzzClientNativeOptions) {
       last = events.toSorted(newestFirst).at(-1) ?? last
       const verdict = ChannelHistory.afterPage(size, fresh.length)
       if (verdict === "complete") break
-      if (verdict === "stuck") {
-        const detail = `more than ${ChannelHistory.PAGE_SIZE} events in one second, and the relay cannot page within it`
-        return yield* new RelayReplyMalformed({ url: actor.relayUrl, detail })
-      }
+      if (verdict === "stuck") return yield* ChannelHistory.stuck(actor.relayUrl, ChannelHistory.PAGE_SIZE)
     }
     return [...seen.values()].filter((event) => ChannelHistory.belongsTo(event, channelId)).toSorted(oldestFirst)
   }, wrap("BuzzClient.readChannel"))
 
-  return BuzzClient.of({ setProfile, createChannel, addMember, members, archiveChannel, send, readChannel })
+  return BuzzClient.of({ setProfile, profiles, createChannel, addMember, members, archiveChannel, send, readChannel })
 })
+
+/** Profiles that one query asks for; the `buzz` program allows as many. */
+const MAX_PROFILES = 200
 
 /** The Buzz SDK allows as many. */
 const MAX_MENTIONS = 50

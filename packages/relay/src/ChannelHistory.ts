@@ -4,6 +4,7 @@
 import * as EventKind from "./EventKind.ts"
 import type { Filter } from "./Filter.ts"
 import { type NostrEvent, tagValues } from "./NostrEvent.ts"
+import { RelayReplyMalformed } from "./RelayError.ts"
 
 /** Messages, their edits and deletions. */
 export const KINDS: ReadonlyArray<number> = [
@@ -40,5 +41,12 @@ export const page = (channelId: string, kinds: ReadonlyArray<number>, last: Nost
  * What a page means for the reading. A relay that does not know `before_id` repeats the last second: as long as a page
  * brings something new it goes on, and a full page without anything new cannot be read past.
  */
-export const afterPage = (size: number, fresh: number): "continue" | "complete" | "stuck" =>
-  fresh > 0 ? "continue" : size < PAGE_SIZE ? "complete" : "stuck"
+export const afterPage = (size: number, fresh: number, limit = PAGE_SIZE): "continue" | "complete" | "stuck" =>
+  fresh > 0 ? "continue" : size < limit ? "complete" : "stuck"
+
+/** Why a reading cannot go on. */
+export const stuck = (url: string, limit: number): RelayReplyMalformed =>
+  new RelayReplyMalformed({
+    url,
+    detail: `more than ${limit} events in one second, and the relay cannot page within it`
+  })

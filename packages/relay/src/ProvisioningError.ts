@@ -37,8 +37,20 @@ export class RelayStepFailed extends Schema.TaggedError<RelayStepFailed>()("Rela
   }
 }
 
+/** A trial's saved handle could not be written, read or decrypted, or lies where others could read it. Holds no secret. */
+export class HandleStoreFailed extends Schema.TaggedError<HandleStoreFailed>()("HandleStoreFailed", {
+  /** The file, or the directory of the store. */
+  file: Schema.String,
+  detail: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override get message() {
+    return `the saved trial ${this.file} cannot be used: ${this.detail}`
+  }
+}
+
 /** Every reason why a trial could not be provisioned. */
-export const ProvisioningReason = Schema.Union([TrialConflict, ApiKeyMissing, RelayStepFailed])
+export const ProvisioningReason = Schema.Union([TrialConflict, ApiKeyMissing, RelayStepFailed, HandleStoreFailed])
 /** Every reason why a trial could not be provisioned. */
 export type ProvisioningReason = typeof ProvisioningReason.Type
 

@@ -89,6 +89,39 @@ export class MentionNotStored extends Schema.TaggedError<MentionNotStored>()("Me
   }
 }
 
+/** The `buzz` program could not be run, ended in no way it documents, or did not end in time. */
+export class BuzzProgramFailed extends Schema.TaggedError<BuzzProgramFailed>()("BuzzProgramFailed", {
+  program: Schema.String,
+  detail: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override get message() {
+    return `${this.program} failed: ${this.detail}`
+  }
+}
+
+/** The `buzz` program is of a build that cannot mention by key, so nobody would wake. Nothing was sent. */
+export class MentionsUnsupported extends Schema.TaggedError<MentionsUnsupported>()("MentionsUnsupported", {
+  program: Schema.String
+}) {
+  override get message() {
+    return `${this.program} has no \`messages send --mention\`, so nobody would wake; use a newer build or the native client`
+  }
+}
+
+/** The clocks differ by more than the relay tolerates: it would refuse every signature of ours. */
+export class ClockSkewed extends Schema.TaggedError<ClockSkewed>()("ClockSkewed", {
+  url: Schema.String,
+  /** The relay's clock minus this machine's. */
+  skewSeconds: Schema.Finite,
+  limitSeconds: Schema.Finite
+}) {
+  override get message() {
+    const where = this.skewSeconds > 0 ? "behind" : "ahead of"
+    return `this machine's clock is ${Math.abs(this.skewSeconds)} s ${where} that of ${this.url}, which takes at most ${this.limitSeconds} s`
+  }
+}
+
 /** A key that is no key: wrong length, not hex, not a scalar, bad bech32. Never carries the text. */
 export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {
   expected: Schema.String
@@ -108,6 +141,9 @@ export const RelayReason = Schema.Union([
   RelayUrlInvalid,
   MessageTooLong,
   MentionNotStored,
+  BuzzProgramFailed,
+  MentionsUnsupported,
+  ClockSkewed,
   KeyInvalid
 ])
 /** Every reason for which a relay operation fails. */

@@ -5,6 +5,7 @@
  * they load what not everybody has: `SchnorrWasm`, the `testing/` layers, and the parts of `server/`.
  */
 export * from "./BuzzClient.ts"
+export * as BuzzClientCli from "./BuzzClientCli.ts"
 export * as BuzzClientNative from "./BuzzClientNative.ts"
 export * as ChannelHistory from "./ChannelHistory.ts"
 export * as EventKind from "./EventKind.ts"

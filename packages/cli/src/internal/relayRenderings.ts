@@ -38,6 +38,18 @@ const steps: Renderings<RelayReason> = {
     line: `the relay stored ${eventId} without the mention of ${missing.join(", ")}, so nobody would wake`,
     next: "check the members of the channel and the version of the relay"
   }),
+  BuzzProgramFailed: ({ detail, program }) => ({
+    line: `the program ${program} failed: ${detail}`,
+    next: "give the path of a working `buzz` with --buzz, or leave out --client cli"
+  }),
+  MentionsUnsupported: ({ program }) => ({
+    line: `the program ${program} cannot mention by key, so nobody would wake`,
+    next: "give a newer build with --buzz, or leave out --client cli"
+  }),
+  ClockSkewed: ({ limitSeconds, skewSeconds, url }) => ({
+    line: `this machine's clock is ${Math.abs(skewSeconds)} s ${skewSeconds > 0 ? "behind" : "ahead of"} the relay's; ${url} takes at most ${limitSeconds} s`,
+    next: "set this machine's clock, or the relay's"
+  }),
   KeyInvalid: ({ expected }) => ({ line: "a key is no key", next: `give ${expected}` })
 }
 
@@ -49,6 +61,10 @@ export const relayRenderings: Renderings<RelayReason | ProvisioningReason> = {
     line: `the trial ${trialId} of the run ${runId} exists with another manifest`,
     detail: [`existing  ${existingHash}`, `requested ${requestedHash}`],
     next: "use another trial id, or the manifest it was made with"
+  }),
+  HandleStoreFailed: ({ detail, file }) => ({
+    line: `the saved trial ${file} cannot be used: ${detail}`,
+    next: "save trials in a directory of your own that nobody else can read"
   }),
   ApiKeyMissing: ({ endpoint, variable }) => ({
     line: `no API key for the endpoint ${endpoint}`,

@@ -18,6 +18,18 @@ export const make = <Method extends string>(relay: MemoryRelay<Method | keyof Cl
         profile,
         Effect.sync(() => void relay.names.set(actor.identity.pubkey, profile.name))
       ),
+    profiles: (actor, pubkeys) =>
+      relay.called(
+        "profiles",
+        actor,
+        pubkeys,
+        Effect.sync(() =>
+          pubkeys.flatMap((pubkey) => {
+            const name = relay.names.get(pubkey)
+            return name === undefined ? [] : [{ pubkey, name }]
+          })
+        )
+      ),
     createChannel: (actor, channel) => relay.called("createChannel", actor, channel, create(relay, actor, channel.id)),
     addMember: (actor, member) =>
       relay.called(
@@ -57,6 +69,7 @@ const create = Effect.fnUntraced(function* (relay: MemoryRelay<string>, actor: A
   else if (owner.pubkey !== actor.identity.pubkey) {
     return yield* relay.refuse(actor, "duplicate: channel already exists")
   }
+  return id
 })
 
 const archive = (relay: MemoryRelay<string>, actor: Actor, channelId: string) =>

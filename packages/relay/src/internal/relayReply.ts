@@ -67,12 +67,17 @@ const refusal = (asked: Asked, reply: Reply): RelayReason => {
 }
 
 const rateLimited = (asked: Asked, detail: string, retryAfterMillis: number | undefined): RelayRateLimited => {
-  const seconds = /retry in (\d+(?:\.\d+)?)\s*s/i.exec(detail)?.[1]
   return new RelayRateLimited({
     url: asked.url,
     detail,
-    retryAfterMillis: retryAfterMillis ?? (seconds === undefined ? undefined : Number(seconds) * 1000)
+    retryAfterMillis: retryAfterMillis ?? wishMillis(detail)
   })
+}
+
+/** The pause that a relay's sentence asks for (`retry in 7 s`), in milliseconds. */
+export const wishMillis = (detail: string): number | undefined => {
+  const seconds = /retry in (\d+(?:\.\d+)?)\s*s/i.exec(detail)?.[1]
+  return seconds === undefined ? undefined : Number(seconds) * 1000
 }
 
 /** The relay's own words: `error`, else `message`, else the body's beginning. */
@@ -91,4 +96,4 @@ const errorText = (body: string): string => {
 }
 
 /** A proxy may answer with a whole page; an error carries its beginning, in characters. */
-const MAX_DETAIL = 300
+export const MAX_DETAIL = 300

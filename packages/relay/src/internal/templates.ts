@@ -1,4 +1,5 @@
 /** The events that a person on a Buzz relay publishes, before signing. Tag order as the Buzz SDK writes it. */
+import type { UserProfile } from "../BuzzClient.ts"
 import * as EventKind from "../EventKind.ts"
 import { type EventTemplate, type NostrEvent, type Tag } from "../NostrEvent.ts"
 
@@ -28,6 +29,18 @@ export const profileFields = (event: NostrEvent | undefined): Readonly<Record<st
   } catch {
     return {}
   }
+}
+
+/** The name that people see: the display name where the field exists, as the programs have it. */
+export const userProfile = (event: NostrEvent): UserProfile => ({
+  pubkey: event.pubkey,
+  name: profileName(profileFields(event))
+})
+
+/** The name in a profile's fields; an empty one is none. */
+export const profileName = (fields: Readonly<Record<string, unknown>>): string | undefined => {
+  const name = "display_name" in fields ? fields["display_name"] : fields["name"]
+  return typeof name === "string" && name !== "" ? name : undefined
 }
 
 /** A private stream channel. */

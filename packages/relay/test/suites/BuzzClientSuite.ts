@@ -1,9 +1,9 @@
 /**
- * What every `BuzzClient` promises on a relay that keeps Buzz's rules. Run with the double and with the native client against
- * the embedded relay, so that tests written against the double can be believed.
+ * What every `BuzzClient` promises on a relay that keeps Buzz's rules. Run with the double, and with the native client and the
+ * one through the `buzz` program against the embedded relay, so that tests written against the double can be believed.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { Effect, type Layer, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { BuzzClient, MAX_MESSAGE_BYTES } from "../../src/BuzzClient.ts"
 import type { RelayReason } from "../../src/RelayError.ts"
@@ -20,9 +20,9 @@ export const suite = <E, R>(
     const client = yield* BuzzClient
     const url = yield* relayUrl
     const actor = (n: number) => ({ relayUrl: url, identity: testIdentity(n) })
-    const id = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
+    const asked = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
     const [user, lead, stranger] = [actor(1), actor(2), actor(3)]
-    yield* client.createChannel(user, { id, name: "trial" })
+    const id = yield* client.createChannel(user, { id: asked, name: "trial" })
     yield* client.addMember(user, { channelId: id, pubkey: lead.identity.pubkey, role: "member" })
     return { client, id, user, lead, stranger }
   })
@@ -51,9 +51,15 @@ export const suite = <E, R>(
       "creates a channel of one's own again without a word, and never another's",
       Effect.gen(function* () {
         const { client, id, user, stranger } = yield* channel
-        yield* client.createChannel(user, { id, name: "trial" })
-        const { _tag } = yield* reason(client.createChannel(stranger, { id, name: "mine" }))
-        assert.strictEqual(_tag, "RelayRefused")
+        assert.strictEqual(yield* client.createChannel(user, { id, name: "trial" }), id)
+        const other = yield* Effect.result(client.createChannel(stranger, { id, name: "trial" }))
+        if (Result.isFailure(other)) assert.strictEqual(other.failure.reason._tag, "RelayRefused")
+        else assert.notStrictEqual(other.success, id)
+        const members = yield* client.members(user, id)
+        assert.notInclude(
+          members.map(({ pubkey }) => pubkey),
+          stranger.identity.pubkey
+        )
       })
     )
 
@@ -126,8 +132,12 @@ export const suite = <E, R>(
       "publishes a profile as often as it is asked to",
       Effect.gen(function* () {
         const { client, user } = yield* channel
+        const pubkeys = [user.identity.pubkey, "f".repeat(64)]
+        assert.deepStrictEqual(yield* client.profiles(user, [user.identity.pubkey]), [])
         yield* client.setProfile(user, { name: "user", about: "a person" })
-        yield* client.setProfile(user, { name: "user" })
+        assert.deepStrictEqual(yield* client.profiles(user, pubkeys), [{ pubkey: user.identity.pubkey, name: "user" }])
+        yield* client.setProfile(user, { name: "the user" })
+        assert.strictEqual((yield* client.profiles(user, pubkeys))[0]?.name, "the user")
       })
     )
 
