@@ -3,7 +3,6 @@
  * Secrets are taken out before anything lands on disk.
  */
 import { Effect, FileSystem, Ref, Scope } from "effect"
-import * as latin1 from "./internal/latin1.ts"
 import * as Redaction from "./Redaction.ts"
 import type { WatchEvent } from "./WatchEvent.ts"
 
@@ -28,8 +27,8 @@ export interface LogCaptureOptions {
 interface Capture {
   readonly file: FileSystem.File | undefined
   readonly received: number
-  /** What `Redaction.feed` holds back, one character per byte. */
-  readonly held: string
+  /** What `Redaction.feed` holds back. */
+  readonly held: Uint8Array
 }
 
 /** Opens no file yet. The scope closes all that are opened later. */
@@ -47,13 +46,13 @@ export const open = Effect.fnUntraced(function* (
 
   const begin = Effect.fnUntraced(function* (name: string) {
     const file = yield* fs.open(options.at(name), { flag: "w" }).pipe(Scope.provide(scope), Effect.catch(trouble(name)))
-    const capture: Capture = { file, received: 0, held: "" }
+    const capture: Capture = { file, received: 0, held: Redaction.NOTHING_HELD }
     return capture
   })
 
-  const append = Effect.fnUntraced(function* (name: string, capture: Capture, text: string) {
-    if (capture.file === undefined || text === "") return capture.file
-    return yield* capture.file.writeAll(latin1.toBytes(text)).pipe(Effect.as(capture.file), Effect.catch(trouble(name)))
+  const append = Effect.fnUntraced(function* (name: string, capture: Capture, bytes: Uint8Array) {
+    if (capture.file === undefined || bytes.length === 0) return capture.file
+    return yield* capture.file.writeAll(bytes).pipe(Effect.as(capture.file), Effect.catch(trouble(name)))
   })
 
   const write = Effect.fnUntraced(function* (event: WatchEvent) {
@@ -64,7 +63,7 @@ export const open = Effect.fnUntraced(function* (
       yield* options.warn(`the log ${name} lacks ${offset - capture.received} bytes at ${capture.received}`)
     if (offset < capture.received)
       yield* options.warn(`the log ${name} was cut from ${capture.received} to ${offset} bytes in the environment`)
-    const [held, shown] = Redaction.feed(options.redactor, capture.held, latin1.toText(bytes))
+    const [held, shown] = Redaction.feed(options.redactor, capture.held, bytes)
     const file = yield* append(name, capture, shown)
     yield* keep(name, { file, held, received: offset + bytes.length })
   })
@@ -72,8 +71,8 @@ export const open = Effect.fnUntraced(function* (
   const finish = Effect.gen(function* () {
     yield* Ref.set(finished, true)
     for (const [name, capture] of yield* Ref.get(captures)) {
-      const file = yield* append(name, capture, Redaction.apply(options.redactor, capture.held))
-      yield* keep(name, { ...capture, file, held: "" })
+      const file = yield* append(name, capture, Redaction.applyBytes(options.redactor, capture.held))
+      yield* keep(name, { ...capture, file, held: Redaction.NOTHING_HELD })
     }
   })
 

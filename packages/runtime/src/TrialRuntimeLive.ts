@@ -11,7 +11,6 @@ import { EnvironmentService } from "./EnvironmentService.ts"
 import { cleanUp } from "./internal/cleanUp.ts"
 import { secretsOf } from "./internal/composeTeam.ts"
 import { evidencePath, EXPORT_EVIDENCE } from "./internal/evidence.ts"
-import * as latin1 from "./internal/latin1.ts"
 import { runPhases } from "./internal/runPhases.ts"
 import type { Stage } from "./internal/stage.ts"
 import * as Redaction from "./Redaction.ts"
@@ -46,8 +45,7 @@ export const layer: Layer.Layer<TrialRuntime, never, Needs> = Layer.effect(
 const runTrial = (run: TrialRun) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const secrets = secretsOf(run.handle, run.trial.options)
-      const redactor = Redaction.make([...secrets, ...secrets.map(latin1.ofSecret)])
+      const redactor = Redaction.make(secretsOf(run.handle, run.trial.options))
       const stage = yield* Ref.make<Stage>({})
       const scope = yield* Scope.make()
       const exit = yield* restore(runPhases({ run, stage, redactor })).pipe(Scope.provide(scope), Effect.exit)
