@@ -74,7 +74,7 @@ export class EngineUnavailable extends Schema.TaggedError<EngineUnavailable>()("
   detail: Schema.String
 }) {}
 
-/** Programs in the environment that was made cannot reach the relay. */
+/** No way leads from the environment that was made to the relay inside this command. */
 export class RelayNotReached extends Schema.TaggedError<RelayNotReached>()("RelayNotReached", {
   /** As they dial it. */
   relayUrl: Schema.String,

@@ -58,7 +58,3 @@ const isOnLoopback = (url: string): boolean => {
   const parsed = URL.parse(url)
   return parsed?.protocol === "ws:" && /^(localhost|\[::1\]|127(\.\d+){3})$/.test(parsed.hostname)
 }
-
-/** Whether agents dial the relay through their own network, with nothing of ours in between. */
-export const isDirect = ({ relayGateway, relayUrl }: RelayAccess, way: Way): boolean =>
-  relayGateway === undefined && way._tag !== "SameNetwork" && !(way._tag === "Bridge" && isOnLoopback(relayUrl))

@@ -1,37 +1,26 @@
 /**
- * Brings the relay of a trial and the trial's environment together: serves the embedded relay where the environment reaches it,
- * and asks from inside whether one that agents dial through their own network answers. How is decided in `RelayPlan`; a bridge
- * or a forwarder is the trial's own.
+ * Brings the relay of a trial and the trial's environment together: serves the embedded relay where the environment reaches it.
+ * How is decided in `RelayPlan`; a bridge or a forwarder is the trial's own, and so is asking the relay from inside.
  */
-import { agentRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
-import type { EnvironmentError } from "@buzz-orchestra/runtime/EnvironmentError"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
-import { probeRelay } from "@buzz-orchestra/runtime/RelayProbe"
 import type { StackFiles } from "@buzz-orchestra/runtime/StackFiles"
-import { Context, Effect, Layer, Result, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { CommandError, RelayNotReached } from "./CommandError.ts"
 import { HostAccess, type Way } from "./HostAccess.ts"
 import * as LocalRelay from "./LocalRelay.ts"
-import { bindAddress, isDirect, ofEmbedded, ofRunning, type RelayAccess } from "./RelayPlan.ts"
+import { bindAddress, ofEmbedded, ofRunning, type RelayAccess } from "./RelayPlan.ts"
 import type { TrialRequest } from "./TrialRequest.ts"
 
 /** The scope owns an embedded relay. */
 export const open = Effect.fn("RelaySetup.open")(function* (
   request: TrialRequest,
   stack: StackFiles
-): Effect.fn.Return<RelayAccess, CommandError | EnvironmentError, EnvironmentService | HostAccess | Scope.Scope> {
+): Effect.fn.Return<RelayAccess, CommandError, EnvironmentService | HostAccess | Scope.Scope> {
   const way = yield* HostAccess
   const hasForwarder = stack.forwarder !== undefined
-  const access =
-    request.relay._tag === "Running"
-      ? ofRunning(request.relay, request.relayGateway, way, hasForwarder)
-      : yield* serve(request.command, way, hasForwarder)
-  // What is no URL of a relay is refused by the trial, with more words.
-  if (isDirect(access, way) && Result.isSuccess(agentRelayUrl(access.relayUrl))) {
-    const answer = yield* probeRelay(access.relayUrl)
-    if (answer._tag === "RelaySilent") return yield* notReached(request.command, access.relayUrl, answer.detail)
-  }
-  return access
+  return request.relay._tag === "Running"
+    ? ofRunning(request.relay, request.relayGateway, way, hasForwarder)
+    : yield* serve(request.command, way, hasForwarder)
 })
 
 const serve = Effect.fnUntraced(function* (command: string, way: Way, hasForwarder: boolean) {

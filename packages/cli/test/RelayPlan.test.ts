@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Way } from "../src/HostAccess.ts"
-import { bindAddress, isDirect, ofEmbedded, ofRunning } from "../src/RelayPlan.ts"
+import { bindAddress, ofEmbedded, ofRunning } from "../src/RelayPlan.ts"
 
 const SAME: Way = { _tag: "SameNetwork" }
 const BRIDGE: Way = { _tag: "Bridge" }
@@ -66,14 +66,5 @@ describe("a relay that runs already", () => {
     assert.isUndefined(through("ws://localhost:3600", undefined, false))
     assert.isUndefined(through("wss://localhost:3600"))
     assert.isUndefined(through("ws://relay.example:3600"))
-  })
-
-  it("is dialled through the environment's own network unless something of ours is in between", () => {
-    assert.isFalse(isDirect({ relayUrl: "ws://relay.example" }, SAME))
-    assert.isFalse(isDirect({ relayUrl: "ws://localhost:3600" }, BRIDGE))
-    assert.isFalse(isDirect({ relayUrl: "ws://localhost:3600", relayGateway: "a:1" }, GATEWAY))
-    assert.isTrue(isDirect({ relayUrl: "ws://relay.example" }, BRIDGE))
-    assert.isTrue(isDirect({ relayUrl: "wss://localhost" }, BRIDGE))
-    assert.isTrue(isDirect({ relayUrl: "ws://localhost:3600" }, GATEWAY))
   })
 })

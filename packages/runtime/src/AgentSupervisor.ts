@@ -40,7 +40,15 @@ export interface ProgramLaunch {
   readonly env?: EnvironmentVariables
 }
 
-/** A program that was started. */
+/** A program that runs already, such as a forwarder that an earlier trial left running. */
+export interface ProgramAdoption {
+  readonly name: string
+  readonly pid: number
+  /** Field 22 of its stat. */
+  readonly startTime: string
+}
+
+/** A program that was started, or adopted. */
 export interface RunningProgram {
   readonly pid: number
   /** Succeeds when the program has ended, with how it ended. */
@@ -78,6 +86,8 @@ export interface Supervision {
   launch(agent: AgentLaunch): Effect.Effect<void, AgentNotLaunched | StackFailure, Scope.Scope>
   /** Starts another program, likewise. A program may be started again under the same name once it has ended. */
   start(program: ProgramLaunch): Effect.Effect<RunningProgram, AgentNotLaunched | EnvironmentError, Scope.Scope>
+  /** Follows a program that runs already as if it had been started here. The scope ends it likewise. */
+  adopt(program: ProgramAdoption): Effect.Effect<RunningProgram, AgentNotLaunched | EnvironmentError, Scope.Scope>
   /** Waits until every one of these agents hears the channel. Fails at once when one says that it never will. */
   awaitReady(
     agentIds: ReadonlyArray<string>,

@@ -8,6 +8,7 @@ import * as AgentState from "./AgentState.ts"
 import {
   type AgentLaunch,
   AgentSupervisor,
+  type ProgramAdoption,
   type ProgramLaunch,
   type StackFailure,
   type Supervision,
@@ -99,15 +100,20 @@ const openSupervision = Effect.fnUntraced(function* (
     if ((yield* team.state).ended.get(agentId)?.pid === pid) return yield* awaitDeath
   })
 
+  const running = (name: string, pid: number) => ({
+    pid,
+    end: starter.end(name, pid),
+    awaitLine: (pattern: RegExp) => watch.awaitLine(name, pattern),
+    lastLines: starter.lastLines(name)
+  })
+
   const start = Effect.fn("AgentSupervisor.start")(function* (program: ProgramLaunch) {
-    const pid = yield* starter.start(program)
-    const { name } = program
-    return {
-      pid,
-      end: starter.end(name, pid),
-      awaitLine: (pattern: RegExp) => watch.awaitLine(name, pattern),
-      lastLines: starter.lastLines(name)
-    }
+    return running(program.name, yield* starter.start(program))
+  })
+
+  const adopt = Effect.fn("AgentSupervisor.adopt")(function* (program: ProgramAdoption) {
+    yield* starter.adopt(program)
+    return running(program.name, program.pid)
   })
 
   const awaitReady = Effect.fn("AgentSupervisor.awaitReady")(function* (
@@ -131,6 +137,7 @@ const openSupervision = Effect.fnUntraced(function* (
   return {
     launch,
     start,
+    adopt,
     awaitReady,
     awaitDeath,
     lost: watch.lost,

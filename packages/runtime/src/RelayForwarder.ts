@@ -3,10 +3,13 @@
  * addressed with, so agents must dial the canonical URL even where the relay is reached through a gateway.
  */
 import { authority } from "@buzz-orchestra/relay/RelayUrl"
-import { Clock, Duration, Effect, Option, Result, type Scope } from "effect"
+import { Clock, Duration, Effect, type FileSystem, Option, Result, Scope } from "effect"
 import type { RunningProgram, Supervision } from "./AgentSupervisor.ts"
 import type { EnvironmentError } from "./EnvironmentError.ts"
+import type { EnvironmentService } from "./EnvironmentService.ts"
 import { ofRelayUrl } from "./internal/foreignReason.ts"
+import { ownerOfPort } from "./internal/portOwner.ts"
+import { findForwarder } from "./internal/runningForwarder.ts"
 import {
   BinaryMissing,
   ForwarderDied,
@@ -26,7 +29,7 @@ const BIND_PAUSE = Duration.seconds(1)
 
 /** What a forwarder is started with. */
 export interface ForwarderOptions {
-  readonly supervision: Pick<Supervision, "start">
+  readonly supervision: Pick<Supervision, "start" | "adopt">
   readonly stack: InstalledStack
   /** The relay as the agents dial it; its authority is listened on. */
   readonly relayUrl: string
@@ -34,17 +37,42 @@ export interface ForwarderOptions {
   readonly gateway: string
   /** For all attempts together. */
   readonly readyWithin: Duration.Duration
+  /** The forwarder of an earlier trial is taken over when it listens at this very address and leads to this very gateway. */
+  readonly adopt?: boolean
+  /** The scope does not end it: a later trial in the same environment will adopt it. */
+  readonly keep?: boolean
 }
 
-/** Starts the forwarder and returns once it says that it forwards. The scope ends it. */
+type Needs = EnvironmentService | FileSystem.FileSystem | Scope.Scope
+
+/**
+ * Starts the forwarder and returns once it says that it forwards, or takes over one that does. The scope ends it, unless it is to
+ * be kept. Whether it leads to a relay is not known yet: it says that it forwards before it has connected to anything.
+ */
 export const start = Effect.fn("RelayForwarder.start")(function* (
   options: ForwarderOptions
-): Effect.fn.Return<RunningProgram, ForwardReason | EnvironmentError, Scope.Scope> {
+): Effect.fn.Return<RunningProgram, ForwardReason | EnvironmentError, Needs> {
+  // One that nobody closes: the sweep is told to spare the program, and nothing else of it belongs to a scope.
+  if (options.keep === true) return yield* Scope.provide(startOrAdopt(options), yield* Scope.make())
+  return yield* startOrAdopt(options)
+})
+
+const startOrAdopt = Effect.fnUntraced(function* (options: ForwarderOptions) {
   const { gateway, relayUrl, stack, supervision } = options
   const listen = yield* Effect.fromResult(Result.mapError(authority(relayUrl), (it) => ofRelayUrl(it, "forwarder")))
   const program = `${stack.layout.bin}/${FORWARDER}`
   if (stack.digests[FORWARDER] === undefined)
     return yield* new BinaryMissing({ missing: [{ name: FORWARDER, path: program }] })
+  const running = options.adopt === true ? yield* findForwarder(stack.layout.bin, listen, gateway) : undefined
+  if (running !== undefined)
+    return yield* supervision
+      .adopt({ name: FORWARDER, ...running })
+      .pipe(Effect.catchTag("AgentNotLaunched", notLaunched))
+  return yield* startNew(options, listen, program)
+})
+
+const startNew = Effect.fnUntraced(function* (options: ForwarderOptions, listen: string, program: string) {
+  const { gateway, supervision } = options
   const startedAt = yield* Clock.currentTimeMillis
   const deadline = startedAt + Duration.toMillis(options.readyWithin)
 
@@ -66,8 +94,11 @@ export const start = Effect.fn("RelayForwarder.start")(function* (
     if (!lastLines.some(isBusy)) return yield* new ForwarderDied({ exitCode, signal, lastLines })
     const pause = Duration.times(BIND_PAUSE, attempt)
     const late = (yield* Clock.currentTimeMillis) + Duration.toMillis(pause) >= deadline
-    if (attempt === BIND_ATTEMPTS || late)
-      return yield* new ForwarderPortBusy({ address: listen, attempts: attempt, lastLines })
+    if (attempt === BIND_ATTEMPTS || late) {
+      const owner = yield* ownerOfPort(listen)
+      const busy = { listener: FORWARDER, address: listen, attempts: attempt, owner, lastLines } as const
+      return yield* new ForwarderPortBusy(busy)
+    }
     yield* Effect.sleep(pause)
   }
 })

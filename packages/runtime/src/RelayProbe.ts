@@ -23,6 +23,9 @@ const ACCEPT = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 /** A relay that is there answers in milliseconds; a packet filter that drops answers never. */
 const LIMIT = Duration.seconds(10)
 
+/** What bash says that was built without `/dev/tcp`, or finds no such file in its place. */
+const NO_NETWORK = /\/dev\/tcp\/[^:]*: No such file or directory/
+
 /** Exit codes of the probe's script. */
 const NO_BASH = 90
 const NO_CONNECTION = 91
@@ -37,6 +40,8 @@ export const probeRelay = Effect.fn("RelayProbe.probeRelay")(function* (
   const result = yield* exec(probeScript(new URL(url.success)), { cwd: "/", timeLimit: LIMIT })
   if (result.timedOut) return { _tag: "RelaySilent", detail: `no answer within ${Duration.format(LIMIT)}` }
   if (result.exitCode === NO_BASH) return { _tag: "RelayNotProbed", detail: "there is no bash to ask with" }
+  if (result.exitCode === NO_CONNECTION && NO_NETWORK.test(result.stderr))
+    return { _tag: "RelayNotProbed", detail: "its bash was built without network connections" }
   return readAnswer(new URL(url.success), result)
 })
 

@@ -12,7 +12,8 @@ import {
   ForwarderNotLaunched,
   ForwarderNotReady,
   ForwarderPortBusy,
-  ForwardReason
+  ForwardReason,
+  RelayNotAnswering
 } from "./reasons/ForwardReason.ts"
 import { InstallReason } from "./reasons/InstallReason.ts"
 import { AgentNotLaunched, LaunchReason } from "./reasons/LaunchReason.ts"
@@ -56,6 +57,7 @@ export const RuntimeLaunchReason = Schema.Union([
   ForwarderNotReady,
   ForwarderPortBusy,
   ForwarderDied,
+  RelayNotAnswering,
   AgentNotLaunched,
   AgentsNotReady,
   SubscriptionFailed,

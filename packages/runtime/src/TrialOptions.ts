@@ -33,6 +33,11 @@ export interface TrialOptions {
   readonly stack: StackFiles
   /** `host:port` of the relay as seen from the environment; when given, a forwarder bridges it to the relay's own address. */
   readonly relayGateway?: string
+  /**
+   * For a caller that keeps the environment for another trial. `keep`: the forwarder is still running at the end, spared by the
+   * sweep. `adopt`: one that an earlier trial kept is taken over, if it listens and leads where this trial's would. Default: neither.
+   */
+  readonly forwarder?: { readonly keep?: boolean; readonly adopt?: boolean }
   /** The trial directory on this machine; made when missing. */
   readonly directory: string
   /** Task files that are put into the environment before anything is launched. A folder is copied whole. */

@@ -1,7 +1,7 @@
 import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
 import * as RelayForwarder from "@buzz-orchestra/runtime/RelayForwarder"
 import { FORWARDER } from "@buzz-orchestra/runtime/StackFiles"
-import { RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
+import { type Answer, exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber } from "effect"
@@ -50,6 +50,16 @@ const pausesUntil = Effect.fnUntraced(function* (
 })
 
 const BUSY = 'Error: Os { code: 98, kind: AddrInUse, message: "Address in use" }'
+
+/** The port of the relay, 3600, in an environment where this process has it. */
+const portHeldBy =
+  (pid: number): Answer =>
+  (command) => {
+    const listed = `0: 0100007F:0E10 00000000:0000 0A 0:0 00:0 0 0 0 4711\npid ${pid}\nlrwx 1 0 0 64 3 -> socket:[4711]\n`
+    if (command.startsWith("cat /proc/net/tcp")) return exited(0, { stdout: listed })
+    if (command === `cat /proc/${pid}/cmdline`) return exited(0, { stdout: `${DEFAULT_LAYOUT.bin}/${FORWARDER}\0` })
+    return undefined
+  }
 
 describe("RelayForwarder", () => {
   it.effect("listens on the canonical address of the relay and targets the gateway", () =>
@@ -104,6 +114,22 @@ describe("RelayForwarder", () => {
     }).pipe(Effect.provide(supervisionLayer()))
   )
 
+  const busyUntil = Effect.fnUntraced(function* (fields: Partial<RelayForwarder.ForwarderOptions>) {
+    const starting = yield* Effect.forkScoped(Effect.flip(start(fields)))
+    yield* pausesUntil(starting, () => true)
+    return yield* Fiber.join(starting)
+  })
+
+  it.effect("names who listens there, a forwarder that leads elsewhere among them", () =>
+    Effect.gen(function* () {
+      const other = yield* start({ keep: true, gateway: "another:1" })
+      yield* RecordingEnvironment.use(({ answer }) => answer(portHeldBy(other.pid)))
+      const error = yield* busyUntil({ adopt: true })
+      assert.strictEqual(error._tag, "ForwarderPortBusy")
+      assert.include(error.message, `: process ${other.pid} (${DEFAULT_LAYOUT.bin}/${FORWARDER}) listens there; end it`)
+    }).pipe(Effect.provide(supervisionLayer()))
+  )
+
   it.effect("does not try again after any other failure", () =>
     Effect.gen(function* () {
       yield* TestStack.use((double) => double.failNext(FORWARDER, 1, "Error: permission denied"))
@@ -130,5 +156,36 @@ describe("RelayForwarder", () => {
       assert.strictEqual(error._tag, "ForwarderNotReady")
       assert.match(error.message, /did not report readiness within 5 s/)
     }).pipe(Effect.provide(supervisionLayer({ stack: { ready: false } })))
+  )
+
+  it.effect("is kept for a later trial only when told to, and adopted only when it leads to the same gateway", () =>
+    Effect.gen(function* () {
+      const first = yield* Effect.scoped(start({ keep: true }))
+      const second = yield* start({ adopt: true })
+      assert.strictEqual(second.pid, first.pid)
+      assert.strictEqual((yield* launches).length, 1)
+      const elsewhere = yield* start({ adopt: true, gateway: "another:3600" })
+      assert.notStrictEqual(elsewhere.pid, first.pid)
+    }).pipe(Effect.provide(supervisionLayer()))
+  )
+
+  it.effect("is not adopted by a trial that was not told to", () =>
+    Effect.gen(function* () {
+      const first = yield* Effect.scoped(start({ keep: true }))
+      assert.notStrictEqual((yield* start()).pid, first.pid)
+    }).pipe(Effect.provide(supervisionLayer()))
+  )
+
+  it.effect("once adopted is followed: its end is noticed, and the trial's scope ends it", () =>
+    Effect.gen(function* () {
+      const first = yield* Effect.scoped(start({ keep: true }))
+      const { commands } = yield* RecordingEnvironment
+      yield* Effect.scoped(start({ adopt: true }))
+      const last = (yield* commands).at(-1)?.command
+      assert.include(last, `kill -TERM ${first.pid}`)
+      const again = yield* start({ adopt: true, keep: true })
+      yield* TestStack.use(({ die }) => die(FORWARDER, 143))
+      assert.deepInclude(yield* again.end, { signal: "SIGTERM" })
+    }).pipe(Effect.provide(supervisionLayer()))
   )
 })

@@ -171,8 +171,24 @@ describe("RuntimeLaunchError, in words", () => {
       /did not report readiness within 60 s; it said "Error: relay connect error"/
     ],
     [
-      new Errors.ForwarderPortBusy({ address: "127.0.0.1:80", attempts: 6, ...log }),
-      /could not bind 127.0.0.1:80 in 6 attempts/
+      new Errors.ForwarderPortBusy({
+        listener: "relay-forwarder",
+        address: "127.0.0.1:80",
+        attempts: 6,
+        owner: undefined,
+        ...log
+      }),
+      /^relay-forwarder could not bind 127.0.0.1:80 in 6 attempts: another program, which cannot be seen/
+    ],
+    [
+      new Errors.RelayNotAnswering({
+        environment: "box",
+        relayUrl: "ws://localhost:1",
+        through: "bridge",
+        attempts: 3,
+        detail: "Connection refused"
+      }),
+      /^the relay at ws:\/\/localhost:1 does not answer programs in box through the bridge, asked 3 times: Connection/
     ],
     [
       new Errors.ForwarderDied({ exitCode: 101, signal: undefined, lastLines: [] }),

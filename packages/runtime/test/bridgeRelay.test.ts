@@ -1,6 +1,8 @@
 import { CommandNotRun, EnvironmentError } from "@buzz-orchestra/runtime/EnvironmentError"
+import { NodeServices } from "@effect/platform-node"
+import { exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { bridgeRelay, isOnLoopback } from "../src/internal/bridgeRelay.ts"
 
 const refusal = (detail: string) =>
@@ -8,6 +10,23 @@ const refusal = (detail: string) =>
     operation: "EnvironmentService.bridge",
     reason: new CommandNotRun({ environment: "container x", action: "listen", detail })
   })
+
+/** An environment in which these ports are held: the answer to the question who holds them. */
+const holding = (stdout = "") =>
+  Effect.provide(
+    RecordingEnvironment.layer({ answers: [(command) => (isPorts(command) ? exited(0, { stdout }) : undefined)] }).pipe(
+      Layer.provideMerge(NodeServices.layer)
+    )
+  )
+
+/** As the kernel lists a socket that listens at port 3600 (0x0E10), and a process that has it. */
+const HELD = [
+  "   0: 0100007F:0E10 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1",
+  "pid 77",
+  "lrwx------ 1 0 0 64 Jan 1 00:00 3 -> socket:[4711]"
+].join("\n")
+
+const isPorts = (command: string) => command.startsWith("cat /proc/net/tcp")
 
 /** How it fails when the environment refuses with these words. */
 const failing = (detail: string) =>
@@ -45,7 +64,7 @@ describe("bridgeRelay", () => {
         ["127.0.0.1:3600", "localhost:3600"],
         ["127.0.0.1:80", "10.0.0.2:8080"]
       ])
-    }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped, holding())
   )
 
   it.effect("carries no TLS", () =>
@@ -54,13 +73,15 @@ describe("bridgeRelay", () => {
       const error = yield* Effect.flip(bridgeRelay(handle, () => Effect.void))
       assert.strictEqual(error._tag, "RelayUrlUnusable")
       assert.match(error.message, /cannot end TLS/)
-    }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped, holding())
   )
 
-  it.effect("says that the port is taken, and else what was said", () =>
+  it.effect("says that the port is taken, and by whom, and else what was said", () =>
     Effect.gen(function* () {
-      assert.strictEqual((yield* failing("listen EADDRINUSE: address already in use"))._tag, "ForwarderPortBusy")
+      const error = yield* failing("listen EADDRINUSE: address already in use")
+      assert.deepInclude(error, { _tag: "ForwarderPortBusy", listener: "bridge", owner: "process 77" })
+      assert.match(error.message, /^the bridge to the relay could not bind 127\.0\.0\.1:3600: process 77 listens there/)
       assert.strictEqual((yield* failing("no nsenter"))._tag, "EnvironmentError")
-    }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped, holding(HELD))
   )
 })

@@ -59,7 +59,7 @@ export const commandRenderings: Renderings<CommandReason> = {
   }),
   RelayNotReached: ({ detail, environment, relayUrl }) => ({
     line: `the relay ${relayUrl} is not reached from ${environment}: ${detail}`,
-    next: "check that it runs; give a network that reaches it with --network, or with --relay-gateway HOST:PORT where the container sees it"
+    next: "give the container a network from which this machine is reached, with --network"
   }),
   NoEnvironmentWorks: () => ({
     line: "no trial can run on this machine: neither a local sandbox nor a container works",

@@ -5,11 +5,12 @@
 import { RelayUrlInvalid } from "@buzz-orchestra/relay/RelayError"
 import { authority, userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
-import { Effect, Result, type Scope } from "effect"
+import { Effect, type FileSystem, Result, type Scope } from "effect"
 import type { EnvironmentError } from "../EnvironmentError.ts"
 import type { EnvironmentService } from "../EnvironmentService.ts"
 import { ForwarderPortBusy, type ForwardReason } from "../RuntimeLaunchError.ts"
 import { ofRelayUrl } from "./foreignReason.ts"
+import { ownerOfPort } from "./portOwner.ts"
 
 /** What an environment offers. */
 export type Bridge = NonNullable<EnvironmentService["Service"]["bridge"]>
@@ -22,7 +23,7 @@ export const isOnLoopback = (relayUrl: string): boolean =>
 export const bridgeRelay = Effect.fnUntraced(function* (
   handle: Pick<TrialHandle, "relayUrl" | "userRelayUrl">,
   bridge: Bridge
-): Effect.fn.Return<void, ForwardReason | EnvironmentError, Scope.Scope> {
+): Effect.fn.Return<void, ForwardReason | EnvironmentError, EnvironmentService | FileSystem.FileSystem | Scope.Scope> {
   const listen = yield* Effect.fromResult(
     Result.mapError(authority(handle.relayUrl), (invalid) => ofRelayUrl(invalid, "forwarder"))
   )
@@ -36,7 +37,11 @@ export const bridgeRelay = Effect.fnUntraced(function* (
   }
   const target = `${hostname}:${port || "80"}`
   yield* bridge(listen, target).pipe(
-    Effect.catchIf(isBusy, () => Effect.fail(new ForwarderPortBusy({ address: listen, attempts: 1, lastLines: [] })))
+    Effect.catchIf(isBusy, () =>
+      Effect.flatMap(ownerOfPort(listen), (owner) =>
+        Effect.fail(new ForwarderPortBusy({ listener: "bridge", address: listen, attempts: 1, owner, lastLines: [] }))
+      )
+    )
   )
 })
 

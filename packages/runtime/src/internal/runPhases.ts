@@ -11,18 +11,16 @@ import { EnvironmentService } from "../EnvironmentService.ts"
 import * as LogCapture from "../LogCapture.ts"
 import { outputProbe, satisfies } from "../OutputProbe.ts"
 import * as Redaction from "../Redaction.ts"
-import * as RelayForwarder from "../RelayForwarder.ts"
 import { inPhase, OutputProbeFailed } from "../RuntimeLaunchError.ts"
-import { FORWARDER } from "../StackFiles.ts"
 import { type InstalledStack, StackInstaller } from "../StackInstaller.ts"
 import type { TeamState } from "../TeamState.ts"
 import type { TrialEnd, TrialRun } from "../TrialRuntime.ts"
 import * as Usage from "../Usage.ts"
-import { type Bridge, bridgeRelay, isOnLoopback } from "./bridgeRelay.ts"
 import * as Channel from "./channelView.ts"
 import { composeLaunches, composeMembers, type Member } from "./composeTeam.ts"
 import { ofPost, ofRelayUrl } from "./foreignReason.ts"
 import { type Ended, observeTrial } from "./observeTrial.ts"
+import { reachRelay } from "./reachRelay.ts"
 import { quote } from "./shellText.ts"
 import type { Stage } from "./stage.ts"
 
@@ -37,12 +35,7 @@ export const runPhases = Effect.fnUntraced(function* (phases: Phases) {
   const { directory, handle, record, trial } = phases.run
   const members = yield* composeMembers(trial, handle, directory)
   const { stack, supervision } = yield* record.phase("install", install(phases))
-  const { bridge } = yield* EnvironmentService
-  const { relayGateway } = trial.options
-  const isForwarded = relayGateway !== undefined && stack.digests[FORWARDER] !== undefined
-  if (bridge !== undefined && !isForwarded && isOnLoopback(handle.relayUrl))
-    yield* record.phase("forward", bridged(phases, bridge))
-  else if (relayGateway !== undefined) yield* record.phase("forward", forward(phases, stack, supervision, relayGateway))
+  yield* record.phase("forward", forward(phases, stack, supervision))
   yield* record.phase("launch", launch(phases, stack, supervision, members))
   const agentIds = members.map(({ credential }) => credential.agentId)
   const ready = supervision.awaitReady(agentIds, trial.readinessTimeout)
@@ -102,17 +95,15 @@ const uploadAny = Effect.fnUntraced(function* (
   yield* isFolder ? environment.uploadDirectory(source, target) : environment.upload({ path: source }, target)
 })
 
-const forward = ({ run }: Phases, stack: InstalledStack, supervision: Supervision, gateway: string) =>
-  RelayForwarder.start({
-    supervision,
-    stack,
-    relayUrl: run.handle.relayUrl,
-    gateway,
-    readyWithin: run.trial.readinessTimeout
-  }).pipe(Effect.mapError((reason) => inPhase("forward")(reason)))
-
-const bridged = ({ run }: Phases, bridge: Bridge) =>
-  Effect.mapError(bridgeRelay(run.handle, bridge), (reason) => inPhase("forward")(reason))
+const forward = Effect.fnUntraced(function* ({ run }: Phases, stack: InstalledStack, supervision: Supervision) {
+  const { handle, record, trial } = run
+  const relay = yield* Effect.mapError(reachRelay({ trial, handle, stack, supervision }), (reason) =>
+    inPhase("forward")(reason)
+  )
+  yield* record.learn({ relay })
+  if (relay._tag === "RelayNotProbed")
+    yield* record.warn(`whether the relay answers programs in the environment is not known: ${relay.detail}`)
+})
 
 const launch = Effect.fnUntraced(function* (
   { run }: Phases,

@@ -11,6 +11,7 @@ import { bounded, exitWithin } from "./bounded.ts"
 import { exitScript, parseExit } from "./exitScript.ts"
 import { couldNotStart } from "./exitStatus.ts"
 import { launchScript, parseStarted, type Started } from "./launchScript.ts"
+import { quote } from "./shellText.ts"
 import { first, type StackWatch } from "./stackWatch.ts"
 import { stopScript } from "./stopScript.ts"
 import type { TeamKeeper } from "./teamKeeper.ts"
@@ -41,6 +42,8 @@ export interface StartOptions {
 export interface Starter {
   /** Returns once the watch has seen the process; a program that could not be executed is a refusal. */
   start(options: StartOptions): Effect.Effect<number, Refusal | EnvironmentError, Scope.Scope>
+  /** Takes a program that runs already for one that was started; returns once the watch has seen it. */
+  adopt(program: Started & { readonly name: string }): Effect.Effect<void, Refusal | EnvironmentError, Scope.Scope>
   /** Succeeds when the process has ended. */
   end(name: string, pid: number): Effect.Effect<ProgramEnd, EnvironmentError>
   /** To be told of each death that the watch reports. */
@@ -129,23 +132,41 @@ export const make = Effect.fnUntraced(function* (options: {
       })
     )
 
-  const start = Effect.fnUntraced(function* (program: StartOptions) {
-    const { name } = program
+  /** What was said and known of an earlier process of this name is not this one's. */
+  const forget = Effect.fnUntraced(function* (name: string) {
     yield* watch.reset(name)
     yield* team.restarted(name)
     yield* Ref.update(running, (all) => new Map([...all].filter(([other]) => other !== name)))
-    const pid = yield* begin(program)
+  })
+
+  /** Waits until the watch has seen the process, and says whether it lives. */
+  const isSeenAlive = Effect.fnUntraced(function* (name: string, pid: number) {
     const sighting = yield* Effect.timeoutOption(watch.sighting(name, pid), SIGHTING_DEADLINE)
-    if (Option.isNone(sighting)) {
-      return yield* refused(name, { why: "no-pid", detail: `the watch never saw its process ${pid}` })
-    }
-    if (sighting.value.alive) return pid
+    if (Option.isSome(sighting)) return sighting.value.alive
+    return yield* refused(name, { why: "no-pid", detail: `the watch never saw its process ${pid}` })
+  })
+
+  const adopt = Effect.fnUntraced(function* ({ name, ...program }: Started & { readonly name: string }) {
+    yield* forget(name)
+    yield* Ref.update(running, (all) => new Map([...all, [name, program]]))
+    yield* Effect.addFinalizer(() => stop(name, program))
+    // Whoever installed the stack anew has taken the file away that tells the watch of it.
+    yield* exec(`echo ${program.pid} >${quote(`${logs}/${name}.pid`)}`)
+    if (!(yield* isSeenAlive(name, program.pid)))
+      return yield* refused(name, { why: "no-pid", detail: `its process ${program.pid} has ended meanwhile` })
+  })
+
+  const start = Effect.fnUntraced(function* (program: StartOptions) {
+    const { name } = program
+    yield* forget(name)
+    const pid = yield* begin(program)
+    if (yield* isSeenAlive(name, pid)) return pid
     const { exitCode } = yield* end(name, pid)
     if (couldNotStart(exitCode)) return yield* refused(name, { ...whyNot(yield* lastLines(name)), exitCode })
     return pid
   })
 
-  return { start, end, conclude, lastLines, started: Ref.get(running) }
+  return { start, adopt, end, conclude, lastLines, started: Ref.get(running) }
 })
 
 type Failure = Pick<Refusal, "why" | "detail"> & { readonly exitCode?: number | undefined }

@@ -106,26 +106,39 @@ done
 for each in $left; do echo "\${each%:*}"; done
 :`
 
-/** The kernel's listening sockets, then the descriptors of each process. */
-export const portsScript = (pids: ReadonlyArray<number>): string => `cat /proc/net/tcp /proc/net/tcp6 2>/dev/null
-for p in ${pids.join(" ")}; do echo "pid $p"; LC_ALL=C ls -ln /proc/$p/fd 2>/dev/null; done
+/** The kernel's listening sockets, then the descriptors of each process, or of all that there are. */
+export const portsScript = (
+  pids: ReadonlyArray<number> | "all"
+): string => `cat /proc/net/tcp /proc/net/tcp6 2>/dev/null
+for p in ${pids === "all" ? "/proc/[0-9]*" : pids.join(" ")}; do
+  p=\${p#/proc/}
+  echo "pid $p"; LC_ALL=C ls -ln /proc/$p/fd 2>/dev/null
+done
 :`
 
 /** TCP_LISTEN of the kernel's `tcp_states.h`, as `/proc/net/tcp` writes it. */
 const LISTENING = "0A"
 
-/** Ports by pid, ascending. Format of `/proc/net/tcp`: local address, remote address, state, …, inode as the tenth field. */
-export const parsePorts = (output: string): ReadonlyMap<number, ReadonlyArray<number>> => {
+/** Port by inode of each listening socket. Format of `/proc/net/tcp`: local address, remote address, state, …, inode as the tenth field. */
+export const listeningSockets = (output: string): ReadonlyMap<string, number> => {
   const byInode = new Map<string, number>()
+  for (const line of output.split("\n")) {
+    if (line.startsWith("pid ")) break
+    const [, local, , state, , , , , , inode] = line.trim().split(/ +/)
+    if (state === LISTENING && inode !== undefined && local !== undefined)
+      byInode.set(inode, Number.parseInt(local.slice(local.lastIndexOf(":") + 1), 16))
+  }
+  return byInode
+}
+
+/** Ports by pid, ascending. */
+export const parsePorts = (output: string): ReadonlyMap<number, ReadonlyArray<number>> => {
+  const byInode = listeningSockets(output)
   const byPid = new Map<number, Set<number>>()
   let pid: number | undefined
   for (const line of output.split("\n")) {
     if (line.startsWith("pid ")) pid = Number(line.slice(4))
-    else if (pid === undefined) {
-      const [, local, , state, , , , , , inode] = line.trim().split(/ +/)
-      if (state === LISTENING && inode !== undefined && local !== undefined)
-        byInode.set(inode, Number.parseInt(local.slice(local.lastIndexOf(":") + 1), 16))
-    } else {
+    else if (pid !== undefined) {
       const [, inode] = / -> socket:\[([0-9]+)\]$/.exec(line) ?? []
       const port = inode === undefined ? undefined : byInode.get(inode)
       if (port !== undefined) byPid.set(pid, (byPid.get(pid) ?? new Set<number>()).add(port))

@@ -13,16 +13,21 @@ export interface SweepStackOptions {
   readonly supervision: Supervision | undefined
   /** Also ends what agents started as services of the task. */
   readonly all: boolean
+  /** The forwarder is left running for a later trial. Default false. */
+  readonly keepForwarder?: boolean
   /** Told of each call that did not work. */
   readonly warn: (trouble: string) => Effect.Effect<void>
 }
 
 /** What was left of the stack, and what was left alone. What stands in the way of the agents' end does not in the forwarder's. */
-export const sweepStack = Effect.fnUntraced(function* ({ all, stack, supervision, warn }: SweepStackOptions) {
+export const sweepStack = Effect.fnUntraced(function* (options: SweepStackOptions) {
+  const { all, keepForwarder, stack, supervision, warn } = options
   const started = supervision === undefined ? new Map() : yield* supervision.started
-  const options = { roots: [...started.values()], bin: stack.layout.bin, all, warn }
+  const everything = { roots: [...started.values()], bin: stack.layout.bin, all, warn }
   const forwarder = started.get(FORWARDER)
-  if (forwarder === undefined) return yield* sweep(options)
-  yield* Effect.ignore(sweep({ ...options, spare: [forwarder.pid] }))
-  return yield* sweep(options)
+  if (forwarder === undefined) return yield* sweep(everything)
+  const withoutForwarder = sweep({ ...everything, spare: [forwarder.pid] })
+  if (keepForwarder === true) return yield* withoutForwarder
+  yield* Effect.ignore(withoutForwarder)
+  return yield* sweep(everything)
 })

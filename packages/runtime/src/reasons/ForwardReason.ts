@@ -1,5 +1,5 @@
 /**
- * What can go wrong with the relay forwarder, the loopback bridge through which agents reach the relay.
+ * What can go wrong with the way of the agents to the relay: the forwarder, the bridge, and the relay as it is seen from inside.
  */
 import { Schema } from "effect"
 import { EnvironmentReason } from "../EnvironmentError.ts"
@@ -32,18 +32,22 @@ export class ForwarderNotReady extends Schema.TaggedError<ForwarderNotReady>()("
   }
 }
 
-/** Something else listens where the forwarder must. */
+/** Something else listens where the relay's own address must be in the environment. */
 export class ForwarderPortBusy extends Schema.TaggedError<ForwarderPortBusy>()("ForwarderPortBusy", {
+  /** Who was to listen: `relay-forwarder` in the environment, or this program's bridge into the environment's network. */
+  listener: Schema.Literals(["relay-forwarder", "bridge"]),
   /** `host:port` inside the environment. */
   address: Schema.String,
   attempts: Schema.Int,
+  /** Who listens there, such as `process 42 (python3 -m http.server)`; `undefined` where nobody tells. */
+  owner: Schema.UndefinedOr(Schema.String),
   lastLines: LastLines
 }) {
   override get message(): string {
-    return (
-      `relay-forwarder could not bind ${this.address} in ${this.attempts} attempts: ` +
-      "another program listens there; end it, or give the relay another port"
-    )
+    const who = this.listener === "bridge" ? "the bridge to the relay" : "relay-forwarder"
+    const attempts = this.attempts === 1 ? "" : ` in ${this.attempts} attempts`
+    const owner = this.owner ?? "another program, which cannot be seen from there,"
+    return `${who} could not bind ${this.address}${attempts}: ${owner} listens there; end it, or give the relay another port`
   }
 }
 
@@ -67,7 +71,27 @@ export class ForwarderDied extends Schema.TaggedError<ForwarderDied>()("Forwarde
   }
 }
 
-/** Everything that starting the forwarder can meet. */
+/** The relay does not answer programs in the environment, so agents would wait for it in vain. */
+export class RelayNotAnswering extends Schema.TaggedError<RelayNotAnswering>()("RelayNotAnswering", {
+  environment: Schema.String,
+  /** As the agents dial it. */
+  relayUrl: Schema.String,
+  /** What of ours stands between them: nothing, the forwarder, or the bridge. */
+  through: Schema.Literals(["nothing", "relay-forwarder", "bridge"]),
+  attempts: Schema.Int,
+  /** What became of the last handshake, such as `Connection refused`. */
+  detail: Schema.String
+}) {
+  override get message(): string {
+    const way = this.through === "nothing" ? "" : ` through the ${this.through === "bridge" ? "bridge" : "forwarder"}`
+    return (
+      `the relay at ${this.relayUrl} does not answer programs in ${this.environment}${way}, ` +
+      `asked ${this.attempts} times: ${this.detail}. Check that it runs and that this address leads there`
+    )
+  }
+}
+
+/** Everything that can keep agents from the relay. */
 export const ForwardReason = Schema.Union([
   RelayUrlUnusable,
   BinaryMissing,
@@ -75,8 +99,9 @@ export const ForwardReason = Schema.Union([
   ForwarderNotReady,
   ForwarderPortBusy,
   ForwarderDied,
+  RelayNotAnswering,
   ...EnvironmentReason.members
 ])
 
-/** Everything that starting the forwarder can meet. */
+/** Everything that can keep agents from the relay. */
 export type ForwardReason = typeof ForwardReason.Type

@@ -152,6 +152,7 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
       return Effect.map(Ref.get(bodies), (all) =>
         exited(0, { stdout: [...all].map(([name, body]) => sizes(name, body)).join("") })
       )
+    if (command.includes("Sec-WebSocket-Key: ")) return exited(0, { stdout: HANDSHAKE })
     const [, digits] = /^m='\\001([0-9a-f]+)'\n/.exec(command) ?? []
     if (digits !== undefined)
       return Effect.map(Ref.get(bodies), (all) => exited(0, { stdout: snapshot(`\u0001${digits}`, [...all.values()]) }))
@@ -186,6 +187,9 @@ const make = Effect.fnUntraced(function* (options: TestStackOptions) {
   })
 })
 
+/** What a relay answers to the key of RFC 6455 section 1.3, with which it is asked. */
+const HANDSHAKE = "HTTP/1.1 101 Switching Protocols\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\n"
+
 const channelOf = (env: ExecOptions["env"]): string => {
   const channel = env?.["BUZZ_ACP_CHANNELS"]
   return Redacted.isRedacted(channel) ? Redacted.value(channel) : (channel ?? "")
@@ -198,7 +202,10 @@ const launchOf = (command: string): { readonly name: string; readonly command: s
   return started === undefined || name === undefined ? undefined : { name, command: started }
 }
 
-const executable = ({ command }: TestProgram): string => /^'([^']*)'/.exec(command)?.[1] ?? "?"
+const argv = ({ command }: TestProgram): ReadonlyArray<string> =>
+  [...command.matchAll(/'([^']*)'/g)].map(([, word = ""]) => word)
+
+const executable = (program: TestProgram): string => argv(program)[0] ?? "?"
 
 /** What a sweep sees: each program is a child of PID 1 that runs from where it was launched. */
 const snapshot = (marker: string, bodies: ReadonlyArray<Body>): string => {
@@ -210,7 +217,7 @@ const snapshot = (marker: string, bodies: ReadonlyArray<Body>): string => {
     ...alive.map(({ name, pid }) => `${pid} (${name}) S 1 ${pid} ${pid} ${"0 ".repeat(15)}${pid}00 0`),
     `${marker}exe`,
     ...alive.map((program) => `lrwxrwxrwx 1 0 0 0 Jan 1 00:00 /proc/${program.pid}/exe -> ${executable(program)}`),
-    ...alive.map((program) => `${marker}${program.pid}\n${executable(program)}\0`)
+    ...alive.map((program) => `${marker}${program.pid}\n${argv(program).join("\0")}\0`)
   ].join("\n")
 }
 

@@ -7,9 +7,13 @@ import { assert, layer } from "@effect/vitest"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { probeRelay } from "@buzz-orchestra/runtime/RelayProbe"
 import { Effect, Layer } from "effect"
+import { bridgeRelay } from "../../src/internal/bridgeRelay.ts"
+import { ownerOfPort } from "../../src/internal/portOwner.ts"
 import { createServer as createHttpServer } from "node:http"
 import { type AddressInfo, createServer, type Server } from "node:net"
 import { output } from "../support/environment.ts"
+import { askRelay, DEAD_RELAY } from "../support/relay.ts"
+import { eventually } from "../support/shells.ts"
 import { canMake } from "./images/TestImages.ts"
 import { containerTests } from "./support/containerTests.ts"
 import { engineLayer, environmentOf } from "./support/engine.ts"
@@ -54,12 +58,19 @@ containerTests("bridge", () => {
             Effect.gen(function* () {
               yield* bridge(host, host)
               assert.deepStrictEqual(yield* probeRelay(url), { _tag: "RelayAnswered", handshake: true })
-              const busy = yield* Effect.flip(bridge(host, host))
-              assert.match(busy.message, /EADDRINUSE/)
+              const { bridge: again = () => Effect.void } = yield* EnvironmentService
+              const busy = yield* Effect.flip(bridgeRelay({ relayUrl: url, userRelayUrl: url }, again))
+              assert.strictEqual(busy._tag, "ForwarderPortBusy")
+              assert.include(busy.message, `: process ${process.pid} of this machine (`)
             })
           )
-          assert.deepStrictEqual(yield* probeRelay(url), { _tag: "RelaySilent", detail: "Connection refused" })
-        }).pipe(Effect.provide([relay, environmentOf("bash")]))
+          const silent = yield* Effect.flip(askRelay(DEAD_RELAY))
+          assert.deepInclude(silent, {
+            _tag: "RelayNotAnswering",
+            through: "bridge",
+            detail: "it closed the connection"
+          })
+        }).pipe(Effect.scoped, Effect.provide([relay, environmentOf("bash")]))
     )
 
     it.effect.skipIf(!isRoot)("passes every byte and each end of sending", () =>
@@ -85,6 +96,14 @@ containerTests("bridge", () => {
           const error = yield* Effect.flip(bridge("127.0.0.1", "127.0.0.1:1"))
           assert.match(error.message, /it is no host:port/)
         }).pipe(Effect.scoped, Effect.provide(environmentOf("busybox")))
+    )
+
+    it.effect("gives way to a program of the container, which is named", () =>
+      Effect.gen(function* () {
+        const pid = (yield* output("nc -l -p 7003 </dev/null >/dev/null 2>&1 & echo $!")).trim()
+        const owner = yield* eventually(ownerOfPort("127.0.0.1:7003"), (found) => found !== undefined)
+        assert.strictEqual(owner, `process ${pid} (nc -l -p 7003)`)
+      }).pipe(Effect.provide(environmentOf("busybox")))
     )
 
     it.effect("is not offered where the network is this machine's", () =>
