@@ -13,8 +13,11 @@ const session = Effect.fnUntraced(function* (steps: string) {
   const happened: Array<string> = []
   const note = (text: string) => Effect.sync(() => void happened.push(text))
   const toolbox: Toolbox = {
-    find: (tool) => (tool === "shell" ? "mcp__shell" : undefined),
-    call: (name, args) => Effect.as(note(`call ${name}`), { text: `ran ${String(args["command"])}`, isError: false })
+    find: (tool) => (tool === "read_file" ? undefined : `mcp__${tool}`),
+    call: (name, args) =>
+      name === "mcp__shell"
+        ? Effect.as(note(`call ${name}`), { text: `ran ${String(args["command"])}`, isError: false })
+        : Effect.as(note(`call ${name} ${JSON.stringify(args)}`), { text: "", isError: false })
   }
   const one = yield* AgentSession.make({
     playbook: Result.getOrThrow(Playbook.parse(`agents: { solo-1: [{ repeat: true, steps: ${steps} }] }`)),
@@ -54,6 +57,26 @@ it.effect("tells text, cost and calls in the order in which a model answers, and
       "ended call_1 ran ls",
       "usage 30 5 4"
     ])
+  })
+)
+
+it.effect("edits files and keeps lists through their tools, each call a response of its own", () =>
+  Effect.gen(function* () {
+    const { happened, one } = yield* session(
+      '[{ str_replace: { path: a, old_str: "{self}", new_str: b } }, { todo: [{ text: t, done: true }] }]'
+    )
+    assert.strictEqual(yield* one.prompt("go"), "end_turn")
+    assert.deepStrictEqual(
+      happened.filter((text) => text.startsWith("call")),
+      [
+        'call mcp__str_replace {"path":"a","old_str":"aa","new_str":"b"}',
+        'call mcp__todo {"todos":[{"text":"t","done":true}]}'
+      ]
+    )
+    assert.lengthOf(
+      happened.filter((text) => text.startsWith("usage")),
+      3
+    )
   })
 )
 

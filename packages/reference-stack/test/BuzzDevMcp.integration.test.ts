@@ -59,14 +59,14 @@ const TestLayer = Layer.provideMerge(Server.layer, Programs.layer)
 
 layer(TestLayer, { excludeTestServices: true, timeout: "30 seconds" })("buzz-dev-mcp", (it) => {
   it.effect(
-    "offers exactly its two tools",
+    "offers exactly its tools",
     () =>
       Effect.gen(function* () {
         const { client } = yield* Server
         const { tools } = yield* Effect.promise(() => client.listTools())
         assert.deepStrictEqual(
           tools.map((tool) => tool.name),
-          ["shell", "read_file"]
+          ["shell", "read_file", "str_replace", "todo"]
         )
         assert.strictEqual(client.getServerVersion()?.name, "buzz-dev-mcp")
         assert.include(client.getInstructions(), "buzz")
@@ -146,6 +146,57 @@ layer(TestLayer, { excludeTestServices: true, timeout: "30 seconds" })("buzz-dev
         const wrong = yield* call("shell", { comand: "true" })
         assert.isTrue(wrong.isError)
         assert.include(wrong.content[0].text, "comand")
+      }),
+    Programs.SLOW
+  )
+
+  it.effect(
+    "edits a file where it is, keeping its mode, also behind a link, and leaves nothing else behind",
+    () =>
+      Effect.gen(function* () {
+        const { call, shell } = yield* Server
+        yield* shell(
+          "mkdir edit && cd edit && printf 'one\\ntwo\\nthree\\n' > real && chmod 750 real && ln -s real link"
+        )
+        const args = { path: "link", old_str: "two", new_str: "2", workdir: "edit" }
+        const edited = yield* call("str_replace", args)
+        assert.strictEqual(edited.content[0].text, "--- a/link\n+++ b/link\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three")
+        const after = yield* shell("cat real; stat -c %a real; ls; printf '\\377' > binary", { workdir: "edit" })
+        assert.strictEqual(after.stdout, "one\n2\nthree\n750\nlink\nreal\n")
+        for (const [change, text] of [
+          [{}, "cannot edit link: old_str not found in link"],
+          [{ path: "none" }, "cannot edit none: "],
+          [{ path: "binary", old_str: "x" }, "not a text in UTF-8"],
+          [{ new_str: "x".repeat(1_048_577) }, "new_str exceeds 1048576 bytes"]
+        ] as const) {
+          const refused = yield* call("str_replace", { ...args, ...change })
+          assert.isTrue(refused.isError)
+          assert.include(refused.content[0].text, text)
+        }
+      }),
+    Programs.SLOW
+  )
+
+  it.effect(
+    "keeps a list of things to do, and takes no other fields",
+    () =>
+      Effect.gen(function* () {
+        const { call } = yield* Server
+        const todo = (args: Record<string, unknown>) =>
+          Effect.map(call("todo", args), ({ content: [{ text }], isError }) =>
+            isError === true ? `error: ${text}` : text
+          )
+        assert.strictEqual(yield* todo({}), "The list is empty.")
+        const list = "1 of 2 done\n[x] read\n[ ] write"
+        assert.strictEqual(yield* todo({ todos: [{ text: "read", done: true }, { text: "write" }] }), list)
+        for (const todos of [
+          [{ text: "" }],
+          [{ text: "x".repeat(201) }],
+          [{ text: "x", priority: 1 }],
+          Array.from({ length: 51 }, () => ({ text: "x" }))
+        ])
+          assert.match(yield* todo({ todos }), /^error: /)
+        assert.strictEqual(yield* todo({}), list)
       }),
     Programs.SLOW
   )

@@ -36,6 +36,8 @@ it("the README names every step", () => {
     "say",
     "shell",
     "read_file",
+    "str_replace",
+    "todo",
     "expect",
     "usage",
     "wait_ms",

@@ -3,7 +3,7 @@
  */
 import { Effect, Result } from "effect"
 import * as AgentFailed from "./AgentFailed.ts"
-import type { Step, StopReason, Turn, Usage } from "./Playbook.ts"
+import type { Step, StopReason, TOOL_STEPS, Turn, Usage } from "./Playbook.ts"
 import * as ScriptedModel from "./ScriptedModel.ts"
 import type { Toolbox } from "./Toolbox.ts"
 
@@ -92,8 +92,8 @@ const perform = Effect.fnUntraced(function* (step: Step, context: TurnContext, l
 })
 
 interface Call {
-  readonly tool: "shell" | "read_file"
-  readonly args: Readonly<Record<string, string | number>>
+  readonly tool: (typeof TOOL_STEPS)[number]
+  readonly args: Readonly<Record<string, unknown>>
 }
 
 const toolCall = (step: Step): Call | undefined => {
@@ -101,13 +101,15 @@ const toolCall = (step: Step): Call | undefined => {
     return { tool: "shell", args: typeof step.shell === "string" ? { command: step.shell } : step.shell }
   if (step.read_file !== undefined)
     return { tool: "read_file", args: typeof step.read_file === "string" ? { path: step.read_file } : step.read_file }
+  if (step.str_replace !== undefined) return { tool: "str_replace", args: step.str_replace }
+  if (step.todo !== undefined) return { tool: "todo", args: { todos: step.todo } }
   return undefined
 }
 
 const callTool = Effect.fnUntraced(function* (call: Call, id: string, context: TurnContext) {
   const title = context.toolbox.find(call.tool)
   if (title === undefined) return yield* AgentFailed.llm(`playbook: no MCP server has the tool ${call.tool}`)
-  const args: Record<string, string | number> = {}
+  const args: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(call.args))
     args[key] = typeof value === "string" ? yield* filled(value, context) : value
   yield* context.client.toolStarted({ id, title, args })

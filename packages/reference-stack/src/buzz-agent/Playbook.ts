@@ -22,6 +22,13 @@ const ReadFileStep = Schema.Struct({
   offset: Schema.optionalKey(Natural),
   limit: Schema.optionalKey(Natural)
 })
+const StrReplaceStep = Schema.Struct({
+  path: Text,
+  old_str: Text,
+  new_str: Schema.String,
+  replace_all: Schema.optionalKey(Schema.Boolean)
+})
+const TodoStep = Schema.Array(Schema.Struct({ text: Text, done: Schema.optionalKey(Schema.Boolean) }))
 const Usage = Schema.Struct({ input: Natural, output: Natural, cached: Schema.optionalKey(Natural) })
 const StopReason = Schema.Literals(["end_turn", "max_tokens", "refusal", "max_turn_requests"])
 
@@ -32,6 +39,10 @@ const StepFields = {
   shell: Schema.optionalKey(Schema.Union([Text, ShellStep])),
   /** Calls the `read_file` tool. */
   read_file: Schema.optionalKey(Schema.Union([Text, ReadFileStep])),
+  /** Calls the `str_replace` tool. */
+  str_replace: Schema.optionalKey(StrReplaceStep),
+  /** Calls the `todo` tool. */
+  todo: Schema.optionalKey(TodoStep),
   /** The last tool result must contain this text, else the turn fails as a provider error does. */
   expect: Schema.optionalKey(Text),
   /** What the response that this step stands in cost; without it the cost follows from the length of the texts. */
@@ -74,6 +85,8 @@ const PlaybookFile = Schema.Struct({ agents: Schema.Record(Schema.String, Schema
 
 /** One thing that a scripted model does. Exactly one field is present. */
 export type Step = typeof Step.Type
+/** The steps that call the tool of their name; each ends the response that it stands in. */
+export const TOOL_STEPS = ["shell", "read_file", "str_replace", "todo"] as const
 /** What a scripted model does when it is woken. */
 export type Turn = typeof Turn.Type
 /** Token counts of one response. */

@@ -2,7 +2,7 @@
  * Plays a playbook: which turn answers a prompt, what each of its responses does, what it costs. Pure; `AgentTurn` acts.
  */
 import { Result } from "effect"
-import type { Step, Turn, Usage } from "./Playbook.ts"
+import { type Step, TOOL_STEPS, type Turn, type Usage } from "./Playbook.ts"
 import type { Team } from "./Team.ts"
 import type { Wake } from "./Wake.ts"
 
@@ -37,7 +37,7 @@ export const responses = (turn: Turn): ReadonlyArray<ReadonlyArray<Step>> => {
   for (const step of turn.steps) {
     all.at(-1)?.push(step)
     if (step.stop !== undefined) return all
-    if (step.shell !== undefined || step.read_file !== undefined) all.push([])
+    if (TOOL_STEPS.some((tool) => step[tool] !== undefined)) all.push([])
   }
   return all
 }

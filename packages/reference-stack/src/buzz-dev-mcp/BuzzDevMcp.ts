@@ -1,20 +1,19 @@
 /**
- * The program `buzz-dev-mcp`: an MCP server on stdio with the tools `shell` and `read_file`. It ends when stdin does.
+ * The program `buzz-dev-mcp`: an MCP server on stdio that runs commands, reads and edits files and keeps a list. It
+ * ends when stdin does.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ListToolsRequestSchema,
-  type Tool
-} from "@modelcontextprotocol/sdk/types.js"
+import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, FiberSet, Schema } from "effect"
 import { ProgramExit } from "../Program.ts"
 import * as ReadFileTool from "./ReadFileTool.ts"
 import * as ShellPath from "./ShellPath.ts"
 import * as ShellTool from "./ShellTool.ts"
+import * as StrReplaceTool from "./StrReplaceTool.ts"
+import * as TodoTool from "./TodoTool.ts"
+import { TOOLS } from "./ToolList.ts"
 
 /** Serves until stdin ends or the process is ended. */
 export const buzzDevMcp: Effect.Effect<void, ProgramExit> = Effect.gen(function* () {
@@ -25,10 +24,11 @@ export const buzzDevMcp: Effect.Effect<void, ProgramExit> = Effect.gen(function*
     env: ShellPath.environment(process.env, directory),
     artifacts: directory
   })
-  const readFile = yield* ReadFileTool.make(cwd)
   yield* serve(cwd, {
     shell: tool(ShellTool.ShellArguments, shell),
-    read_file: tool(ReadFileTool.ReadFileArguments, readFile)
+    read_file: tool(ReadFileTool.ReadFileArguments, yield* ReadFileTool.make(cwd)),
+    str_replace: tool(StrReplaceTool.StrReplaceArguments, yield* StrReplaceTool.make(cwd)),
+    todo: tool(TodoTool.TodoArguments, yield* TodoTool.make)
   })
 }).pipe(
   Effect.scoped,
@@ -76,35 +76,3 @@ const serve = Effect.fnUntraced(function* (cwd: string, tools: Readonly<Record<s
 const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true })
 
 const VERSION = "0.1.0"
-
-const TOOLS: Array<Tool> = [
-  {
-    name: "shell",
-    description: "Runs a bash command and returns its output and exit code as JSON.",
-    inputSchema: {
-      type: "object",
-      properties: {
-        command: { type: "string" },
-        workdir: { type: "string", description: "Default: the working directory of the session." },
-        timeout_ms: { type: "integer", minimum: 1, maximum: 600_000, default: ShellTool.DEFAULT_TIMEOUT_MILLIS }
-      },
-      required: ["command"],
-      additionalProperties: false
-    }
-  },
-  {
-    name: "read_file",
-    description: "Reads a text file with numbered lines.",
-    inputSchema: {
-      type: "object",
-      properties: {
-        path: { type: "string" },
-        offset: { type: "integer", minimum: 0, description: "First line, from 0." },
-        limit: { type: "integer", minimum: 0, default: 2000 },
-        workdir: { type: "string" }
-      },
-      required: ["path"],
-      additionalProperties: false
-    }
-  }
-]
