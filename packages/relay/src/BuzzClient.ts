@@ -3,6 +3,7 @@
  * `BuzzClientCli` through the `buzz` program.
  */
 import { Context, type Effect } from "effect"
+import type { FoundChannel } from "./FoundChannel.ts"
 import type { Identity } from "./Identity.ts"
 import type { NostrEvent } from "./NostrEvent.ts"
 import type { RelayError } from "./RelayError.ts"
@@ -58,6 +59,8 @@ export class BuzzClient extends Context.Service<
       }
     ): Effect.Effect<void, RelayError>
     members(actor: Actor, channelId: string): Effect.Effect<ReadonlyArray<ChannelMember>, RelayError>
+    /** Every channel of this name that the actor may see, archived ones too, by name and id. Case of ASCII is ignored. */
+    findChannels(actor: Actor, name: string): Effect.Effect<ReadonlyArray<FoundChannel>, RelayError>
     /** Archives the channel; one that is archived already counts as done. */
     archiveChannel(actor: Actor, channelId: string): Effect.Effect<void, RelayError>
     /**

@@ -12,6 +12,7 @@ import * as ChannelHistory from "./ChannelHistory.ts"
 import * as EventKind from "./EventKind.ts"
 import { eventId } from "./EventSigning.ts"
 import { oldestFirst } from "./Filter.ts"
+import * as FoundChannel from "./FoundChannel.ts"
 import * as Program from "./internal/buzzProgram.ts"
 import * as Reply from "./internal/programReply.ts"
 import { retrying } from "./internal/retrying.ts"
@@ -151,6 +152,11 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
     )
   }, wrap("BuzzClient.members"))
 
+  const findChannels = Effect.fn("BuzzClient.findChannels")(function* (actor: Actor, name: string) {
+    const search = ["channels", "search", `--query=${name}`, "--exact", "--include-archived"]
+    return (yield* patiently(list(actor, search))).map(FoundChannel.fromPrinted)
+  }, wrap("BuzzClient.findChannels"))
+
   const archiveChannel = Effect.fn("BuzzClient.archiveChannel")(function* (actor: Actor, channelId: string) {
     yield* accepted(actor, ["channels", "archive", "--channel", channelId]).pipe(
       Effect.catchTag("RelayRefused", (reason) =>
@@ -234,7 +240,17 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
     return [...seen.values()].filter((event) => ChannelHistory.belongsTo(event, channelId)).toSorted(oldestFirst)
   }, wrap("BuzzClient.readChannel"))
 
-  return BuzzClient.of({ setProfile, profiles, createChannel, addMember, members, archiveChannel, send, readChannel })
+  return BuzzClient.of({
+    setProfile,
+    profiles,
+    createChannel,
+    addMember,
+    members,
+    findChannels,
+    archiveChannel,
+    send,
+    readChannel
+  })
 })
 
 /** Messages that one call prints, at most; more are cut off without a word. */

@@ -10,6 +10,7 @@ import * as ChannelHistory from "./ChannelHistory.ts"
 import * as EventKind from "./EventKind.ts"
 import { signEvent, verifyEvent } from "./EventSigning.ts"
 import { type Filter, newestFirst, oldestFirst } from "./Filter.ts"
+import * as FoundChannel from "./FoundChannel.ts"
 import { decodeEventValue } from "./internal/decodeEvent.ts"
 import * as RelayHttp from "./internal/relayHttp.ts"
 import * as Templates from "./internal/templates.ts"
@@ -131,6 +132,14 @@ const make = Effect.fnUntraced(function* (options: BuzzClientNativeOptions) {
 
   const members = Effect.fn("BuzzClient.members")(membersOf, wrap("BuzzClient.members"))
 
+  const findChannels = Effect.fn("BuzzClient.findChannels")(function* (actor: Actor, name: string) {
+    const { events } = yield* query(actor, { kinds: [EventKind.ChannelMetadata], limit: MAX_SEARCHED })
+    return events
+      .map(FoundChannel.fromEvent)
+      .filter((channel) => FoundChannel.isNamed(channel, name))
+      .toSorted(FoundChannel.inOrder)
+  }, wrap("BuzzClient.findChannels"))
+
   const archiveChannel = Effect.fn("BuzzClient.archiveChannel")(function* (actor: Actor, channelId: string) {
     yield* publish(actor, Templates.archiveChannel(channelId, yield* nowSeconds)).pipe(
       Effect.catchTag("RelayRefused", (reason) => (/archived/i.test(reason.detail) ? Effect.void : Effect.fail(reason)))
@@ -190,8 +199,21 @@ const make = Effect.fnUntraced(function* (options: BuzzClientNativeOptions) {
     return [...seen.values()].filter((event) => ChannelHistory.belongsTo(event, channelId)).toSorted(oldestFirst)
   }, wrap("BuzzClient.readChannel"))
 
-  return BuzzClient.of({ setProfile, profiles, createChannel, addMember, members, archiveChannel, send, readChannel })
+  return BuzzClient.of({
+    setProfile,
+    profiles,
+    createChannel,
+    addMember,
+    members,
+    findChannels,
+    archiveChannel,
+    send,
+    readChannel
+  })
 })
+
+/** Channels that one query asks for; a relay returns at most as many. */
+const MAX_SEARCHED = 1000
 
 /** Profiles that one query asks for; the `buzz` program allows as many. */
 const MAX_PROFILES = 200

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { BuzzClient, MAX_MESSAGE_BYTES } from "../BuzzClient.ts"
 import { oldestFirst } from "../Filter.ts"
+import * as FoundChannel from "../FoundChannel.ts"
 import { MessageTooLong } from "../RelayError.ts"
 import type { MemoryRelay } from "./memoryRelay.ts"
 import * as Templates from "./templates.ts"
@@ -30,7 +31,7 @@ export const make = <Method extends string>(relay: MemoryRelay<Method | keyof Cl
           })
         )
       ),
-    createChannel: (actor, channel) => relay.called("createChannel", actor, channel, create(relay, actor, channel.id)),
+    createChannel: (actor, channel) => relay.called("createChannel", actor, channel, create(relay, actor, channel)),
     addMember: (actor, member) =>
       relay.called(
         "addMember",
@@ -48,6 +49,18 @@ export const make = <Method extends string>(relay: MemoryRelay<Method | keyof Cl
         channelId,
         Effect.sync(() => [...(relay.channels.get(channelId)?.members ?? [])])
       ),
+    findChannels: (actor, name) =>
+      relay.called(
+        "findChannels",
+        actor,
+        name,
+        Effect.sync(() =>
+          [...relay.described.values()]
+            .filter((channel) => FoundChannel.isNamed(channel, name))
+            .map((channel) => ({ ...channel, isArchived: relay.channels.get(channel.channelId)?.archived ?? false }))
+            .toSorted(FoundChannel.inOrder)
+        )
+      ),
     archiveChannel: (actor, channelId) =>
       relay.called("archiveChannel", actor, channelId, archive(relay, actor, channelId)),
     send: (actor, message) => relay.called("send", actor, message, send(relay, actor, message)),
@@ -62,13 +75,28 @@ export const make = <Method extends string>(relay: MemoryRelay<Method | keyof Cl
 
 type Actor = Parameters<Client["send"]>[0]
 
-const create = Effect.fnUntraced(function* (relay: MemoryRelay<string>, actor: Actor, id: string) {
+const create = Effect.fnUntraced(function* (
+  relay: MemoryRelay<string>,
+  actor: Actor,
+  { description, id, name }: Parameters<Client["createChannel"]>[1]
+) {
   const { members } = yield* relay.channelAt(id)
   const owner = members.find(({ role }) => role === "owner")
   if (owner === undefined) members.push({ pubkey: actor.identity.pubkey, role: "owner" })
   else if (owner.pubkey !== actor.identity.pubkey) {
     return yield* relay.refuse(actor, "duplicate: channel already exists")
   }
+  relay.described.set(id, {
+    channelId: id,
+    name,
+    type: "stream",
+    visibility: "private",
+    isArchived: false,
+    about: description ?? null,
+    topic: null,
+    purpose: null,
+    ttlSeconds: null
+  })
   return id
 })
 

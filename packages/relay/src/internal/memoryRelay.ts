@@ -3,6 +3,7 @@ import { Clock, Effect, SubscriptionRef } from "effect"
 import type { Actor, ChannelMember } from "../BuzzClient.ts"
 import * as ChannelHistory from "../ChannelHistory.ts"
 import { signEvent } from "../EventSigning.ts"
+import type { FoundChannel } from "../FoundChannel.ts"
 import type { Identity } from "../Identity.ts"
 import type { EventTemplate, NostrEvent } from "../NostrEvent.ts"
 import * as Observation from "../Observation.ts"
@@ -33,6 +34,8 @@ export class MemoryRelay<Method extends string> {
   readonly faults: Array<{ readonly method: Method; readonly reason: RelayReason }> = []
   readonly channels = new Map<string, MemoryChannel>()
   readonly names = new Map<string, string>()
+  /** As the relay describes them; `isArchived` is that of the channel. */
+  readonly described = new Map<string, FoundChannel>()
   readonly status: SubscriptionRef.SubscriptionRef<ObserverStatus>
   private batch: number | undefined
 

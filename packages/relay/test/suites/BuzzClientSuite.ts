@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { BuzzClient, MAX_MESSAGE_BYTES } from "../../src/BuzzClient.ts"
+import type { FoundChannel } from "../../src/FoundChannel.ts"
 import type { RelayReason } from "../../src/RelayError.ts"
 import { testIdentity } from "../../src/testing/TestIdentity.ts"
 import { tagValues } from "../../src/NostrEvent.ts"
@@ -44,6 +45,25 @@ export const suite = <E, R>(
         )
         yield* client.addMember(user, { channelId: id, pubkey: lead.identity.pubkey, role: "member" })
         assert.strictEqual((yield* client.members(user, id)).length, 2)
+      })
+    )
+
+    promise(
+      "finds channels of exactly this name, archived ones too",
+      Effect.gen(function* () {
+        const { client, id, user } = yield* channel
+        yield* client.createChannel(user, {
+          id: yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()),
+          name: "trial two"
+        })
+        const mine = (found: ReadonlyArray<FoundChannel>) => found.filter(({ channelId }) => channelId === id)
+        const found = yield* client.findChannels(user, "TRIAL")
+        assert.isTrue(found.every(({ name }) => name === "trial"))
+        const [seen] = mine(found)
+        assert.deepInclude(seen, { name: "trial", type: "stream", visibility: "private", isArchived: false })
+        yield* client.archiveChannel(user, id)
+        assert.deepInclude(mine(yield* client.findChannels(user, "trial"))[0], { isArchived: true, ttlSeconds: null })
+        assert.deepStrictEqual(yield* client.findChannels(user, "tria"), [])
       })
     )
 
