@@ -2,6 +2,7 @@
  * What provisioning a trial returns and everything after it works with: who takes part, in which channel, on which relay.
  */
 import type { Redacted } from "effect"
+import type { DirectoryIdentity } from "./DirectoryIdentity.ts"
 import type { Identity } from "./Identity.ts"
 
 /** One agent of the trial: an identity with its place in the roster. */
@@ -41,4 +42,6 @@ export interface TrialHandle {
   /** Orchestrator first, then the roster's order. */
   readonly credentials: ReadonlyArray<AgentCredential>
   readonly user: TrialUser
+  /** Who else the task expects on the relay; absent when nobody. */
+  readonly directory?: ReadonlyArray<DirectoryIdentity>
 }

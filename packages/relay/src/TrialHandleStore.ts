@@ -1,7 +1,10 @@
 /**
- * The memory of provisioning: which trials exist, with their keys. One handle per (run, trial).
+ * The memory of provisioning: which trials exist, with their keys. One handle per (run, trial). This file is the contract and
+ * the memory that ends with the process; the one on disk is `TrialHandleFiles`.
  */
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, Layer } from "effect"
+import * as KeyLocks from "./internal/keyLocks.ts"
+import type { HandleStoreFailed } from "./ProvisioningError.ts"
 import type { TrialHandle } from "./TrialHandle.ts"
 
 /** What a trial is known by. */
@@ -14,11 +17,13 @@ export interface TrialKey {
 export class TrialHandleStore extends Context.Service<
   TrialHandleStore,
   {
-    /** The handle as it was stored, keys included, or `undefined`. */
-    get(key: TrialKey): Effect.Effect<TrialHandle | undefined>
-    put(handle: TrialHandle): Effect.Effect<void>
+    /** The handle as it was stored, keys included, or `undefined`. API keys may be missing: whoever asks has them. */
+    get(key: TrialKey): Effect.Effect<TrialHandle | undefined, HandleStoreFailed>
+    put(handle: TrialHandle): Effect.Effect<void, HandleStoreFailed>
     /** Forgets the handle; one that is not there is no failure. */
-    remove(key: TrialKey): Effect.Effect<void>
+    remove(key: TrialKey): Effect.Effect<void, HandleStoreFailed>
+    /** The trials that are remembered, in no order. */
+    readonly list: Effect.Effect<ReadonlyArray<TrialKey>, HandleStoreFailed>
     /** Runs the effect while nobody else holds this key's lock. Other keys are not held up. */
     withLock<A, E, R>(key: TrialKey, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
   }
@@ -26,30 +31,12 @@ export class TrialHandleStore extends Context.Service<
   /** Lives as long as the layer; nothing survives the process. */
   static readonly layerMemory: Layer.Layer<TrialHandleStore> = Layer.sync(TrialHandleStore, () => {
     const handles = new Map<string, TrialHandle>()
-    const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
     return TrialHandleStore.of({
-      get: (key) => Effect.sync(() => handles.get(nameOf(key))),
-      put: (handle) => Effect.sync(() => void handles.set(nameOf(handle), handle)),
-      remove: (key) => Effect.sync(() => void handles.delete(nameOf(key))),
-      withLock: (key, effect) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => {
-            const name = nameOf(key)
-            const lock = locks.get(name) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
-            locks.set(name, lock)
-            lock.users += 1
-            return lock
-          }),
-          ({ semaphore }) => semaphore.withPermit(effect),
-          (lock) =>
-            Effect.sync(() => {
-              lock.users -= 1
-              if (lock.users === 0) locks.delete(nameOf(key))
-            })
-        )
+      get: (key) => Effect.sync(() => handles.get(KeyLocks.nameOf(key))),
+      put: (handle) => Effect.sync(() => void handles.set(KeyLocks.nameOf(handle), handle)),
+      remove: (key) => Effect.sync(() => void handles.delete(KeyLocks.nameOf(key))),
+      list: Effect.sync(() => Array.from(handles.values(), ({ runId, trialId }) => ({ runId, trialId }))),
+      withLock: KeyLocks.make()
     })
   })
 }
-
-/** No id contains a NUL, so two different keys never share a name. */
-const nameOf = (key: TrialKey): string => `${key.runId}\0${key.trialId}`

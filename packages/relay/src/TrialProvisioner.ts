@@ -4,6 +4,7 @@
  */
 import type { ExperimentManifest } from "@buzz-orchestra/manifest/ExperimentManifest"
 import { Context, type Effect, type Redacted } from "effect"
+import type { DirectoryEntry } from "./DirectoryIdentity.ts"
 import type { Identity } from "./Identity.ts"
 import type { ProvisioningError } from "./ProvisioningError.ts"
 import type { TrialHandle } from "./TrialHandle.ts"
@@ -23,8 +24,12 @@ export interface ProvisionRequest {
   readonly apiKeys: Readonly<Record<string, Redacted.Redacted<string> | undefined>>
   /** Attests every key of the trial, for relays that admit only attested ones. */
   readonly ownerKey?: Redacted.Redacted<string>
-  /** A user that exists already; default: a fresh key. */
+  /** A user that exists already and keeps its profile; default: a fresh key. */
   readonly user?: { readonly name: string; readonly identity: Identity }
+  /** The user of a task that names its own, the same in all its trials; goes before `user`. Needs the owner's key. */
+  readonly taskUser?: { readonly taskName: string; readonly name: string }
+  /** Who else is to be found on the relay. Their keys are derived from the owner's, which must be given. */
+  readonly directory?: ReadonlyArray<DirectoryEntry>
   /** Prefix of the channel's name, such as the task's short name. */
   readonly channelLabel?: string
 }
@@ -34,6 +39,14 @@ export interface TeardownStep {
   readonly step: string
   readonly error: string | undefined
 }
+
+/**
+ * Whether a teardown archives the channel. Without, the trial stays as it is, its saved handle included. Read where the
+ * teardown is done, so it may be provided around one call.
+ */
+export const ArchiveOnTeardown = Context.Reference<boolean>("@buzz-orchestra/relay/ArchiveOnTeardown", {
+  defaultValue: () => true
+})
 
 /** Makes trials and takes them down. */
 export class TrialProvisioner extends Context.Service<
@@ -46,9 +59,18 @@ export class TrialProvisioner extends Context.Service<
      * returned all the same, so that such a caller never loses one.
      */
     create(request: ProvisionRequest): Effect.Effect<TrialHandle, ProvisioningError>
-    /** Archives the channel and forgets the handle. Never fails: each step's result is returned. */
+    /**
+     * Archives the channel and then forgets the handle, unless `ArchiveOnTeardown` says otherwise. Never fails: each step's
+     * result is returned.
+     */
     teardown(handle: TrialHandle): Effect.Effect<ReadonlyArray<TeardownStep>>
-    /** Whether the relay answers as ready. */
-    healthcheck(relayUrl: string): Effect.Effect<void, ProvisioningError>
+    /**
+     * Whether the relay answers as ready and its clock agrees; with a user also whether what the user publishes can be read
+     * back: a profile, where there is none yet.
+     */
+    healthcheck(
+      relayUrl: string,
+      user?: { readonly name: string; readonly identity: Identity }
+    ): Effect.Effect<void, ProvisioningError>
   }
 >()("@buzz-orchestra/relay/TrialProvisioner") {}

@@ -2,35 +2,27 @@
  * `TrialProvisioner` over a relay and a handle store. The user owns the channel, as a person would; profiles are published
  * before anybody speaks, because agents look up each other's attestation there once and remember the answer.
  */
-import { Cause, Duration, Effect, Layer, Option, type Redacted, Ref } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { HttpClient } from "effect/http"
+import { Cause, Duration, Effect, Layer, Option, Ref } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { HttpClient } from "effect/http"
 import { type Actor, BuzzClient } from "./BuzzClient.ts"
-import * as Identity from "./Identity.ts"
-import { causeText } from "./internal/causeText.ts"
-import {
-  ApiKeyMissing,
-  ProvisioningError,
-  type ProvisioningReason,
-  RelayStepFailed,
-  TrialConflict
-} from "./ProvisioningError.ts"
-import { type RelayError, type RelayReason, RelayRefused, RelayUnreachable } from "./RelayError.ts"
-import { agentRelayUrl, toHttp, userRelayUrl } from "./RelayUrl.ts"
-import { Schnorr, type SchnorrOps } from "./Schnorr.ts"
-import type { AgentCredential, TrialHandle, TrialUser } from "./TrialHandle.ts"
+import * as Directory from "./internal/directory.ts"
+import { mint } from "./internal/mintTrial.ts"
+import { atStep, reasonOf } from "./internal/provisioningSteps.ts"
+import { ProvisioningError, type ProvisioningReason, RelayStepFailed, TrialConflict } from "./ProvisioningError.ts"
+import { RelayRefused } from "./RelayError.ts"
+import * as RelayHealth from "./RelayHealth.ts"
+import { toHttp, userRelayUrl } from "./RelayUrl.ts"
+import type { Schnorr } from "./Schnorr.ts"
+import type { TrialHandle, TrialUser } from "./TrialHandle.ts"
 import { TrialHandleStore } from "./TrialHandleStore.ts"
-import { type ProvisionRequest, type TeardownStep, TrialProvisioner } from "./TrialProvisioner.ts"
+import { ArchiveOnTeardown, type ProvisionRequest, type TeardownStep, TrialProvisioner } from "./TrialProvisioner.ts"
 import * as TrialRoster from "./TrialRoster.ts"
 
 /** How many agents are introduced to the relay at a time. */
 const CONCURRENCY = 4
 /** Undoing and tearing down may not hang on a relay that is gone. */
 const STEP_DEADLINE = Duration.seconds(10)
-const HEALTH_DEADLINE = Duration.seconds(5)
-
-/** Name of a user for whom the request gives none. */
-export const DEFAULT_USER_NAME = "user"
 
 type Needs = BuzzClient | TrialHandleStore | Schnorr | SecureRandom.SecureRandom | HttpClient.HttpClient
 
@@ -62,12 +54,19 @@ export const layer: Layer.Layer<TrialProvisioner, never, Needs> = Layer.effect(
     )
 
     const teardown = Effect.fn("TrialProvisioner.teardown")(function* (handle: TrialHandle) {
+      if (!(yield* ArchiveOnTeardown)) return []
       const archive = Effect.flatMap(userOf(handle), (actor) => client.archiveChannel(actor, handle.channelId))
-      return [yield* tried("archive channel", archive), yield* tried("forget handle", store.remove(handle))]
+      const archived = yield* tried("archive channel", archive)
+      // Whoever comes later can still archive it, as long as the trial is remembered.
+      const forgotten: TeardownStep =
+        archived.error === undefined
+          ? yield* tried("forget handle", store.remove(handle))
+          : { step: "forget handle", error: "kept, because the channel is still to be archived" }
+      return [archived, forgotten]
     })
 
     const healthcheck = Effect.fn("TrialProvisioner.healthcheck")(
-      (relayUrl: string) => Effect.provide(readiness(relayUrl), context),
+      (relayUrl: string, user?: TrialUser) => Effect.provide(health(relayUrl, user), context),
       Effect.mapError((reason) => provisioningError(NO_TRIAL, new RelayStepFailed({ step: "healthcheck", reason })))
     )
 
@@ -79,7 +78,7 @@ const findOrProvision = Effect.fnUntraced(function* (request: ProvisionRequest, 
   const store = yield* TrialHandleStore
   const existing = yield* store.get(request)
   if (existing === undefined) return yield* provision(request, made)
-  if (existing.manifestHash === request.manifestHash) return existing
+  if (existing.manifestHash === request.manifestHash) return withApiKeys(existing, request)
   return yield* new TrialConflict({
     runId: request.runId,
     trialId: request.trialId,
@@ -88,77 +87,48 @@ const findOrProvision = Effect.fnUntraced(function* (request: ProvisionRequest, 
   })
 })
 
+/** A store on disk keeps no API keys. */
+const withApiKeys = (handle: TrialHandle, { apiKeys }: ProvisionRequest): TrialHandle =>
+  handle.credentials.every(({ apiKey, endpoint }) => apiKey === apiKeys[endpoint])
+    ? handle
+    : {
+        ...handle,
+        credentials: handle.credentials.map((credential) => ({ ...credential, apiKey: apiKeys[credential.endpoint] }))
+      }
+
 /** Where a new handle stands once everything of it exists. */
 type Made = Ref.Ref<Option.Option<TrialHandle>>
 
 const provision = Effect.fnUntraced(function* (request: ProvisionRequest, made: Made) {
   const store = yield* TrialHandleStore
   const client = yield* BuzzClient
-  const handle = yield* mint(request)
-  const actor = yield* userOf(handle).pipe(atStep("relay URL"))
-  const undo = client.archiveChannel(actor, handle.channelId).pipe(
+  const minted = yield* mint(request)
+  const actor = yield* userOf(minted).pipe(atStep("relay URL"))
+  const channel = yield* Ref.make(minted.channelId)
+  const undo = Ref.get(channel).pipe(
+    Effect.flatMap((channelId) => client.archiveChannel(actor, channelId)),
     Effect.timeout(STEP_DEADLINE),
     Effect.catchCause((cause) =>
-      Effect.logWarning(`channel ${handle.channelId} of a trial that was not provisioned may be left`, cause)
+      Effect.logWarning(`a channel of trial ${minted.trialId}, which was not provisioned, may be left`, cause)
     )
   )
-  yield* introduce(actor.relayUrl, handle.user)
-  yield* Effect.uninterruptibleMask((restore) =>
-    restore(Effect.andThen(openChannel(handle, actor, request), store.put(handle))).pipe(
+  yield* introduceUser(actor, minted.user, request)
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const channelId = yield* createChannel(minted, actor, request)
+      yield* Ref.set(channel, channelId)
+      const handle: TrialHandle = { ...minted, channelId }
+      yield* fillChannel(handle, actor)
+      yield* store.put(handle)
+      return handle
+    }).pipe(
+      restore,
       // Not only after the channel's creation was confirmed: it may exist although the answer was lost.
       Effect.onError((cause) => (channelWasRefused(cause) ? Effect.void : undo)),
-      Effect.andThen(Ref.set(made, Option.some(handle)))
+      Effect.tap((handle) => Ref.set(made, Option.some(handle)))
     )
   )
-  return handle
 })
-
-/** Everything that needs no relay: names, keys, attestations. */
-const mint = Effect.fnUntraced(function* (request: ProvisionRequest) {
-  const schnorr = yield* Schnorr
-  const relayUrl = yield* Effect.fromResult(agentRelayUrl(request.relayUrl)).pipe(atStep("relay URL"))
-  const owner = request.ownerKey === undefined ? undefined : yield* ownerOf(request.ownerKey)
-  const credentials = yield* Effect.forEach(TrialRoster.seats(request.manifest.roster), (seat) =>
-    credential(seat, request, attest(schnorr, owner))
-  )
-  const channelId = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
-  const user = request.user ?? { name: DEFAULT_USER_NAME, identity: yield* Identity.generate }
-  const handle: TrialHandle = {
-    runId: request.runId,
-    trialId: request.trialId,
-    manifestHash: request.manifestHash,
-    relayUrl,
-    userRelayUrl: request.userRelayUrl,
-    channelId,
-    credentials,
-    user: { name: user.name, identity: attest(schnorr, owner)(user.identity) }
-  }
-  return handle
-})
-
-const credential = Effect.fnUntraced(function* (
-  seat: TrialRoster.Seat,
-  request: ProvisionRequest,
-  attest: (identity: Identity.Identity) => Identity.Identity
-) {
-  if (!Object.hasOwn(request.apiKeys, seat.endpoint)) {
-    return yield* new ApiKeyMissing({ endpoint: seat.endpoint, variable: undefined })
-  }
-  const minted: AgentCredential = {
-    ...seat,
-    identity: attest(yield* Identity.generate),
-    apiKey: request.apiKeys[seat.endpoint]
-  }
-  return minted
-})
-
-/** An attestation that came with a pinned user is kept. */
-const attest =
-  (schnorr: SchnorrOps, owner: Identity.Identity | undefined) =>
-  (identity: Identity.Identity): Identity.Identity =>
-    owner === undefined || identity.authTag !== undefined ? identity : Identity.attested(schnorr, identity, owner)
-
-const ownerOf = (ownerKey: Redacted.Redacted<string>) => Identity.parse(ownerKey).pipe(reasonOf, atStep("owner key"))
 
 /** Publishes somebody's profile, as that somebody. */
 const introduce = (relayUrl: string, who: TrialUser) =>
@@ -167,15 +137,34 @@ const introduce = (relayUrl: string, who: TrialUser) =>
     atStep(`profile of ${who.name}`)
   )
 
-/** The channel and everybody in it; each agent introduces itself before it is invited. */
-const openChannel = Effect.fnUntraced(function* (handle: TrialHandle, actor: Actor, request: ProvisionRequest) {
+/** Whoever exists already keeps the name; what an owner attests must stand in the profile, where agents look for it. */
+const introduceUser = Effect.fnUntraced(function* (actor: Actor, user: TrialUser, request: ProvisionRequest) {
+  if (request.user === undefined && request.taskUser === undefined) return yield* introduce(actor.relayUrl, user)
   const client = yield* BuzzClient
-  const { channelId } = handle
+  const [existing] = yield* client
+    .profiles(actor, [user.identity.pubkey])
+    .pipe(reasonOf, atStep(`profile of ${user.name}`))
+  if (existing !== undefined && request.ownerKey === undefined) return
+  yield* introduce(actor.relayUrl, { ...user, name: existing?.name ?? user.name })
+})
+
+const createChannel = Effect.fnUntraced(function* (handle: TrialHandle, actor: Actor, request: ProvisionRequest) {
+  const client = yield* BuzzClient
   const name = TrialRoster.channelName({ ...handle, label: request.channelLabel })
   const description = TrialRoster.channelDescription(handle)
-  yield* client.createChannel(actor, { id: channelId, name, description }).pipe(reasonOf, atStep(CHANNEL_STEP))
+  return yield* client
+    .createChannel(actor, { id: handle.channelId, name, description })
+    .pipe(reasonOf, atStep(CHANNEL_STEP))
+})
+
+/** Everybody in the channel; each agent introduces itself before it is invited. */
+const fillChannel = Effect.fnUntraced(function* (
+  { channelId, credentials, directory = [] }: TrialHandle,
+  actor: Actor
+) {
+  const client = yield* BuzzClient
   yield* Effect.forEach(
-    handle.credentials,
+    credentials,
     Effect.fnUntraced(function* ({ agentId, identity }) {
       yield* introduce(actor.relayUrl, { name: agentId, identity })
       yield* client
@@ -184,29 +173,35 @@ const openChannel = Effect.fnUntraced(function* (handle: TrialHandle, actor: Act
     }),
     { concurrency: CONCURRENCY, discard: true }
   )
+  yield* Directory.seed(client, actor, channelId, directory)
 })
 
 const CHANNEL_STEP = "channel"
 
 /** A relay that said no made no channel. */
-const channelWasRefused = (cause: Cause.Cause<RelayStepFailed>): boolean => {
+const channelWasRefused = (cause: Cause.Cause<ProvisioningReason>): boolean => {
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
-  if (error?.step !== CHANNEL_STEP) return false
+  if (error?._tag !== "RelayStepFailed" || error.step !== CHANNEL_STEP) return false
   return error.reason._tag === "RelayRefused" || error.reason._tag === "RelayAuthRefused"
 }
 
-const readiness = Effect.fnUntraced(function* (relayUrl: string) {
-  const client = yield* HttpClient.HttpClient
-  const url = yield* Effect.fromResult(toHttp(relayUrl))
-  const { status } = yield* client.get(`${url}/_readiness`).pipe(
-    Effect.mapError(({ reason }) => unreachable(url, causeText(reason) ?? "no connection")),
-    Effect.timeoutOrElse({
-      duration: HEALTH_DEADLINE,
-      orElse: () => Effect.fail(unreachable(url, `no answer within ${Duration.format(HEALTH_DEADLINE)}`))
-    }),
-    Effect.scoped
-  )
-  if (status !== 200) return yield* new RelayRefused({ url, status, detail: "the relay is not ready" })
+const health = Effect.fnUntraced(function* (relayUrl: string, user: TrialUser | undefined) {
+  yield* RelayHealth.check(relayUrl)
+  if (user === undefined) return
+  const client = yield* BuzzClient
+  const actor: Actor = { relayUrl: yield* Effect.fromResult(toHttp(relayUrl)), identity: user.identity }
+  const read = client.profiles(actor, [user.identity.pubkey])
+  const [existing] = yield* reasonOf(read)
+  if (existing !== undefined) return
+  yield* reasonOf(client.setProfile(actor, { name: user.name }))
+  const [published] = yield* reasonOf(read)
+  if (published === undefined) {
+    return yield* new RelayRefused({
+      url: relayUrl,
+      status: undefined,
+      detail: "it took a profile and does not show it"
+    })
+  }
 })
 
 const tried = <E extends { readonly message: string }>(
@@ -226,16 +221,6 @@ const userOf = (handle: TrialHandle) =>
     relayUrl,
     identity: handle.user.identity
   }))
-
-const reasonOf = <A, R>(effect: Effect.Effect<A, RelayError, R>): Effect.Effect<A, RelayReason, R> =>
-  Effect.mapError(effect, ({ reason }) => reason)
-
-const atStep =
-  (step: string) =>
-  <A, R>(effect: Effect.Effect<A, RelayReason, R>): Effect.Effect<A, RelayStepFailed, R> =>
-    Effect.mapError(effect, (reason) => new RelayStepFailed({ step, reason }))
-
-const unreachable = (url: string, detail: string) => new RelayUnreachable({ url, detail })
 
 const NO_TRIAL = { runId: "", trialId: "" }
 

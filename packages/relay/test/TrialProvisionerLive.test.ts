@@ -10,7 +10,7 @@ import { testIdentity } from "../src/testing/TestIdentity.ts"
 import { TestRelay } from "../src/testing/TestRelay.ts"
 import type { TrialHandle } from "../src/TrialHandle.ts"
 import { TrialHandleStore } from "../src/TrialHandleStore.ts"
-import { type ProvisionRequest, TrialProvisioner } from "../src/TrialProvisioner.ts"
+import { ArchiveOnTeardown, type ProvisionRequest, TrialProvisioner } from "../src/TrialProvisioner.ts"
 import * as TrialProvisionerLive from "../src/TrialProvisionerLive.ts"
 import { manifest } from "./fixtures.ts"
 import { ok, scripted, type Respond } from "./ScriptedHttp.ts"
@@ -305,6 +305,16 @@ describe("create, interrupted", () => {
 })
 
 describe("teardown", () => {
+  it.effect("touches nothing when the channel is to stay", () =>
+    Effect.gen(function* () {
+      const provisioner = yield* TrialProvisioner
+      const handle = yield* create()
+      assert.deepStrictEqual(yield* Effect.provideService(provisioner.teardown(handle), ArchiveOnTeardown, false), [])
+      assert.strictEqual(yield* (yield* TestRelay).channel(handle.channelId), "open")
+      assert.strictEqual(yield* (yield* TrialHandleStore).get(handle), handle)
+    }).pipe(Effect.provide(services))
+  )
+
   it.effect("archives the channel and forgets the trial, and may be repeated", () =>
     Effect.gen(function* () {
       const provisioner = yield* TrialProvisioner
@@ -319,35 +329,21 @@ describe("teardown", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("reports what failed and goes on", () =>
+  it.effect("reports what failed, and remembers a trial whose channel is still to be archived", () =>
     Effect.gen(function* () {
       const provisioner = yield* TrialProvisioner
       const handle = yield* create()
       yield* (yield* TestRelay).failNext("archiveChannel", gone)
       const [archive, forget] = yield* provisioner.teardown(handle)
       assert.include(archive?.error ?? "", "gone")
-      assert.deepStrictEqual(forget, { step: "forget handle", error: undefined })
-    }).pipe(Effect.provide(services))
-  )
-})
-
-const check = (respond: Respond) =>
-  TrialProvisioner.use((provisioner) => provisioner.healthcheck("ws://relay:3600")).pipe(
-    Effect.flip,
-    Effect.map(({ message }) => message),
-    Effect.orElseSucceed(() => "healthy"),
-    Effect.provide(servicesWith(TrialHandleStore.layerMemory, respond))
-  )
-
-describe("healthcheck", () => {
-  it.effect("takes 200 for ready and nothing else", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(
-        yield* check((request) => (request.path === "/_readiness" ? ok("") : { status: 404, body: "" })),
-        "healthy"
+      assert.include(forget?.error ?? "", "kept")
+      const store = yield* TrialHandleStore
+      assert.strictEqual(yield* store.get(handle), handle)
+      assert.deepStrictEqual(
+        (yield* provisioner.teardown(handle)).map(({ error }) => error),
+        [undefined, undefined]
       )
-      assert.include(yield* check(() => ({ status: 503, body: { status: "not_ready" } })), "503")
-      assert.include(yield* check(() => "no connection"), "ECONNREFUSED")
-    })
+      assert.isUndefined(yield* store.get(handle))
+    }).pipe(Effect.provide(services))
   )
 })

@@ -3,17 +3,12 @@
  */
 import * as Identity from "@buzz-orchestra/relay/Identity"
 import * as RelayConnection from "@buzz-orchestra/relay/RelayConnection"
+import * as RelayHealth from "@buzz-orchestra/relay/RelayHealth"
 import { toHttp } from "@buzz-orchestra/relay/RelayUrl"
-import { Clock, Duration, Effect, Option, Result } from "effect"
-import { Headers, HttpClient, HttpClientRequest } from "effect/http"
+import { Clock, Duration, Effect, Result } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { duration } from "../internal/terminalText.ts"
 import type { Finding } from "./Finding.ts"
-
-/** As far as a signed authorisation (NIP-42, NIP-98) may lie from the clock of a Buzz relay. */
-const TOLERANCE_SECONDS = 60
-
-/** More than a slow network explains. */
-const NOTICED_SECONDS = 5
 
 const LIMIT = Duration.seconds(10)
 
@@ -43,18 +38,11 @@ const ask = Effect.fnUntraced(
     const start = yield* Clock.currentTimeMillis
     const response = yield* client.execute(HttpClientRequest.get(url, { accept: "application/nostr+json" }))
     const end = yield* Clock.currentTimeMillis
-    const date = Date.parse(Option.getOrElse(Headers.get(response.headers, "date"), () => ""))
-    return { millis: end - start, skewSeconds: Number.isNaN(date) ? undefined : skew(date, start, end) }
+    return { millis: end - start, skewSeconds: RelayHealth.skewOf(response.headers, start, end) }
   },
   Effect.timeout(LIMIT),
   Effect.mapError(({ message }) => message)
 )
-
-/** A `Date` holds whole seconds, and was written some time between the two moments: 0 unless it must have been another second. */
-const skew = (date: number, start: number, end: number): number => {
-  if (date > end) return Math.round((date - end) / 1000)
-  return date + 1000 < start ? -Math.round((start - date - 1000) / 1000) : 0
-}
 
 const authenticate = Effect.fnUntraced(
   function* (url: string) {
@@ -106,17 +94,17 @@ const clockFinding = (skewSeconds: number | undefined, authenticated: boolean): 
       ? {
           topic: "clock",
           status: "ok",
-          detail: `within ${TOLERANCE_SECONDS} s of the relay's, which took a signature of now`
+          detail: `within ${RelayHealth.AUTHORISATION_LIMIT_SECONDS} s of the relay's, which took a signature of now`
         }
       : { topic: "clock", status: "warn", detail: "the relay does not say its time", next: SET_CLOCK }
   const size = Math.abs(skewSeconds)
   if (size === 0) return { topic: "clock", status: "ok", detail: "the same second here and at the relay" }
   const detail = `${size} s ${skewSeconds > 0 ? "behind" : "ahead of"} the relay's`
-  if (size <= NOTICED_SECONDS) return { topic: "clock", status: "ok", detail }
-  const refused = `; more than ${TOLERANCE_SECONDS} s are refused`
+  if (size <= RelayHealth.NOTICED_SKEW_SECONDS) return { topic: "clock", status: "ok", detail }
+  const refused = `; more than ${RelayHealth.AUTHORISATION_LIMIT_SECONDS} s are refused`
   return {
     topic: "clock",
-    status: size > TOLERANCE_SECONDS ? "missing" : "warn",
+    status: size > RelayHealth.AUTHORISATION_LIMIT_SECONDS ? "missing" : "warn",
     detail: detail + refused,
     next: SET_CLOCK
   }
