@@ -5,6 +5,7 @@ import type { Condition } from "@buzz-orchestra/manifest/Condition"
 import type { EndpointLaunchConfig } from "@buzz-orchestra/manifest/EndpointLaunchConfig"
 import type { Identity } from "@buzz-orchestra/relay/Identity"
 import { Duration, type Redacted } from "effect"
+import type { TaskFixture } from "./TaskFixture.ts"
 import type { StackFiles } from "./StackFiles.ts"
 
 /** What one trial is run with. */
@@ -43,10 +44,12 @@ export interface TrialOptions {
   /** Task files that are put into the environment before anything is launched. A folder is copied whole. */
   readonly uploads?: ReadonlyArray<{ readonly source: string; readonly target: string }>
   /**
-   * Name of a task whose verifier grades what happened on the relay. Its evidence is then put into the environment once the
-   * stack has ended, as `artifacts/buzz-evidence.json` below the logs; a trial that cannot put it there fails.
+   * Name of a task whose verifier grades what happened on the relay. The evidence of every trial is put into the environment
+   * once the stack has ended, as `artifacts/buzz-evidence.json` below the logs; a trial of such a task fails without it.
    */
   readonly evidenceFor?: string
+  /** What the task brings to the relay besides its text, and what of the relay its verifier wants to see. */
+  readonly fixture?: TaskFixture
   /** How long the agents, and before them the forwarder, may take to be ready. Default 60 s. */
   readonly readinessTimeout?: Duration.Input
   /** How long to wait for usage that agents still owe, before they are ended. Default 60 s. */

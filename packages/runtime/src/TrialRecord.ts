@@ -11,7 +11,8 @@ import type { Accounts } from "./Accounting.ts"
 import type { InstalledStack } from "./StackInstaller.ts"
 import type { Outcome, Phase, SweptProcess, TrialHappening, TrialNames } from "./TrialEvent.ts"
 import { TrialEvents } from "./TrialEvents.ts"
-import type { AgentSummary, CleanupStep, PhaseSummary } from "./TrialSummary.ts"
+import type { ScriptedEvent } from "./TaskFixture.ts"
+import type { AgentSummary, CleanupStep, EvidenceSummary, PhaseSummary } from "./TrialSummary.ts"
 
 /** Everything known of a trial; what has not happened is absent. */
 export interface TrialFacts {
@@ -30,6 +31,10 @@ export interface TrialFacts {
   readonly outcome?: { readonly outcome: Outcome; readonly detail: string }
   readonly completion?: NostrEvent
   readonly messageCount?: number
+  /** In the order in which they were sent. */
+  readonly scripted?: ReadonlyArray<ScriptedEvent>
+  /** The evidence as it was put into the environment. */
+  readonly evidence?: EvidenceSummary
   readonly sweep?: { readonly survivors: ReadonlyArray<SweptProcess>; readonly spared: ReadonlyArray<SweptProcess> }
 }
 

@@ -65,6 +65,17 @@ const SweptProcess = Schema.Struct({
   ports: Schema.optionalKey(Schema.Array(Schema.Int))
 })
 
+/** The evidence as it was put into the environment: what is graded is what was exported only if it has this digest. */
+export const EvidenceSummary = Schema.Struct({
+  /** Inside the environment. */
+  path: Schema.String,
+  /** 64 lower-case hex digits. */
+  sha256: Schema.String,
+  bytes: Schema.Int
+})
+/** The evidence as it was put into the environment. */
+export type EvidenceSummary = typeof EvidenceSummary.Type
+
 const Limit = Schema.NullOr(Schema.Finite)
 
 /** A container as its engine reports it, whatever it was asked for. A limit is null where the engine sets none. */
@@ -133,6 +144,8 @@ export const TrialSummary = Schema.Struct({
   /** What of the manifest the trial was not held to. */
   unenforced: Schema.Array(Unenforced),
   message_count: Schema.Int,
+  /** Null when it could not be put there. */
+  evidence: Schema.NullOr(EvidenceSummary),
   /** sha256 of each installed program, as verified inside the environment. */
   stack: Schema.Record(Schema.String, Schema.String),
   warnings: Schema.Array(Schema.String),

@@ -1,3 +1,6 @@
+import { sha256 } from "@buzz-orchestra/manifest/Sha256"
+import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
+import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import { RelayRefused } from "@buzz-orchestra/relay/RelayError"
 import { testIdentity } from "@buzz-orchestra/relay/testing/TestIdentity"
 import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
@@ -7,9 +10,12 @@ import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer, Redacted, Schema } from "effect"
 import { EnvironmentService } from "../src/EnvironmentService.ts"
+import { evidence } from "../src/internal/evidence.ts"
+import { sortedJson } from "../src/internal/sortedJson.ts"
 import { layerRuntime } from "../src/TrialServices.ts"
 import {
   awaitEvent,
+  awaitPhase,
   CHANNEL,
   LEAD,
   readSummary,
@@ -137,9 +143,165 @@ describe("the evidence of a trial", () => {
 
   it.effect("is nobody's business where nothing is graded by it", () =>
     Effect.gen(function* () {
-      const { result } = yield* runToDone()
+      const { options, result } = yield* runToDone()
       assert.strictEqual(result.outcome, "done")
-      assert.isFalse((yield* RecordingEnvironment.use(({ files }) => files)).has(PATH))
+      assert.match(result.summary.warnings.join("\n"), /export the evidence: .*out of memory/)
+      assert.isNull(result.summary.evidence)
+      const fs = yield* FileSystem.FileSystem
+      assert.match(yield* fs.readFileString(`${options.directory}/buzz-evidence-error.txt`), /out of memory/)
+    }).pipe(Effect.provide(refusing(PATH)))
+  )
+
+  it.effect("is exported by every trial, with its digest kept here", () =>
+    Effect.gen(function* () {
+      const { options, result } = yield* runToDone({ channelLabel: "plain-task" })
+      assert.strictEqual((yield* found).task_name, "plain-task")
+      const fs = yield* FileSystem.FileSystem
+      const text = yield* fs.readFileString(`${options.directory}/buzz-evidence.json`)
+      assert.deepStrictEqual(result.summary.evidence, {
+        path: PATH,
+        sha256: sha256(text),
+        bytes: new TextEncoder().encode(text).length
+      })
     }).pipe(Effect.provide(trialLayer()))
   )
+
+  it.effect("shows who and what the task brought, and the channels that were made", () =>
+    Effect.gen(function* () {
+      const scout = testIdentity(7)
+      const relay = yield* BuzzClient
+      const lead = { relayUrl: "ws://relay", identity: LEAD }
+      const made = "11111111-2222-4333-8444-555555555555"
+      yield* relay.createChannel(lead, { id: made, name: "fix-pr-1234", description: "urgent" })
+      const { fiber } = yield* startTrial({
+        ...graded,
+        fixture: {
+          directory: [{ identityId: "scout", name: "Ledger Scout", role: "bot", pubkey: scout.pubkey, about: "" }],
+          scripted: [
+            {
+              label: "report",
+              actor: { identityId: "scout", identity: scout },
+              content: "{orchestrator}: 17 {other}",
+              replyToTask: true
+            },
+            { label: "aside", actor: "user", content: "for {user} only", mentionOrchestrator: false }
+          ],
+          observedChannels: ["fix-pr-1234", "nowhere"]
+        }
+      })
+      yield* awaitPhase("install")
+      const user = { relayUrl: "ws://relay", identity: USER }
+      yield* relay.addMember(user, { channelId: CHANNEL, pubkey: scout.pubkey, role: "bot" })
+      yield* awaitEvent(({ _tag }) => _tag === "Waiting")
+      yield* say(LEAD, "DONE: it is there")
+      const { summary } = yield* Fiber.join(fiber)
+      const files = yield* RecordingEnvironment.use(({ files }) => files)
+      const content = files.get(PATH)?.content
+      const text = content === undefined || Redacted.isRedacted(content) ? "{}" : new TextDecoder().decode(content)
+      const document = JSON.parse(text)
+      assert.deepStrictEqual(document.directory, [
+        { about: "", identity_id: "scout", name: "Ledger Scout", pubkey: scout.pubkey, role: "bot" }
+      ])
+      assert.strictEqual(text, sortedJson(document))
+      const [report, aside] = document.scripted_events
+      const task = summary.task_event_id
+      assert.deepInclude(report, { label: "report", actor: "scout", reply_to_event_id: task })
+      assert.deepInclude(aside, { label: "aside", actor: "user", reply_to_event_id: null })
+      const byId = (id: string) => document.messages.find((message: { readonly id: string }) => message.id === id)
+      assert.deepInclude(byId(report.event_id), {
+        content: "lead-1: 17 {other}",
+        author: "unknown",
+        reply_to_event_id: task,
+        mentioned_pubkeys: [LEAD.pubkey]
+      })
+      assert.deepInclude(byId(aside.event_id), { content: "for user only", author: "user", mentioned_pubkeys: [] })
+      assert.deepStrictEqual(document.observed_channels, [
+        {
+          about: "urgent",
+          archived: false,
+          channel_id: made,
+          channel_type: "stream",
+          members: [{ pubkey: LEAD.pubkey, role: "owner" }],
+          name: "fix-pr-1234",
+          purpose: null,
+          topic: null,
+          ttl_seconds: null,
+          visibility: "private"
+        }
+      ])
+      assert.notInclude(text, Redacted.value(scout.secretKey))
+    }).pipe(Effect.provide(trialLayer()))
+  )
+})
+
+describe("the document", () => {
+  const event = (
+    id: string,
+    kind: number,
+    created_at: number,
+    tags: NostrEvent["tags"] = [["h", CHANNEL]]
+  ): NostrEvent => ({
+    id,
+    kind,
+    created_at,
+    tags,
+    pubkey: LEAD.pubkey,
+    content: id,
+    sig: ""
+  })
+  const of = (events: ReadonlyArray<NostrEvent>, taskEventId?: string, complete = true) =>
+    evidence({
+      taskName: "",
+      runId: "",
+      trialId: "",
+      channelId: CHANNEL,
+      taskEventId,
+      completionMessageId: undefined,
+      names: new Map(),
+      directory: [],
+      scripted: [],
+      observedChannels: [],
+      events,
+      complete,
+      redact: (text) => text
+    })
+
+  it("lists messages as the relay dates them, those of one second as they were first seen, and no edits or deletions", () => {
+    const { message_count, messages } = of([
+      event("c", 9, 7),
+      event("edit", 40_003, 5),
+      event("a", 9, 5),
+      event("b", 40_002, 7),
+      event("gone", 5, 8)
+    ])
+    assert.deepStrictEqual(
+      messages.map(({ id }) => id),
+      ["a", "c", "b"]
+    )
+    assert.strictEqual(message_count, 3)
+  })
+
+  it("keeps whole tags and finds channel, reply and mentions in them", () => {
+    const reply: NostrEvent["tags"][number] = ["e", "root", "", "reply"]
+    const { messages } = of([
+      event("a", 9, 1, [["h", CHANNEL], ["e", "other", "", "root"], reply, ["p", "x"], ["p", "y"]])
+    ])
+    assert.deepInclude(messages[0], {
+      author: "unknown",
+      author_role: "unknown",
+      channel_id: CHANNEL,
+      reply_to_event_id: "root",
+      mentioned_pubkeys: ["x", "y"],
+      tags: [["h", CHANNEL], ["e", "other", "", "root"], [...reply], ["p", "x"], ["p", "y"]]
+    })
+    assert.deepInclude(of([event("a", 9, 1, [])]).messages[0], { channel_id: null, reply_to_event_id: null })
+  })
+
+  it("is truncated when the root was not reached, and not by the number of messages", () => {
+    const many = Array.from({ length: 1500 }, (_, n) => event(`m${n}`, 9, n))
+    assert.deepInclude(of(many, "m0"), { truncated: false, message_count: 1500 })
+    assert.isTrue(of(many.slice(1), "m0").truncated)
+    assert.isTrue(of(many, "m0", false).truncated)
+    assert.isFalse(of([]).truncated)
+  })
 })

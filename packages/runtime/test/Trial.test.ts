@@ -49,9 +49,17 @@ describe("Trial.run", () => {
       assert.deepInclude(summary, { outcome: "done", error: null, warnings: [], channel_id: CHANNEL })
       assert.deepStrictEqual(
         summary.cleanup.map(({ error, step }) => [step, error]),
-        ["settle", "sweep", "collect logs", "read the channel", "write the transcript", "release", "tear down"].map(
-          (step) => [step, null]
-        )
+        [
+          "settle",
+          "sweep",
+          "collect logs",
+          "keep the accounts",
+          "read the channel",
+          "write the transcript",
+          "export the evidence",
+          "release",
+          "tear down"
+        ].map((step) => [step, null])
       )
     }).pipe(Effect.provide(trialLayer()))
   )

@@ -31,10 +31,12 @@ describe("the trial directory", () => {
     Effect.gen(function* () {
       const { options, result } = yield* runToDone()
       assert.deepStrictEqual(result.summary.files, [
+        "buzz-evidence.json",
         "endpoints.redacted.json",
         "lead-1.stdout.log",
         "lead-1.system-prompt.md",
         "manifest.json",
+        "receipts.jsonl",
         "transcript.json",
         "worker-1.stdout.log",
         "worker-1.system-prompt.md"

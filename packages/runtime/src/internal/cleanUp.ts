@@ -2,23 +2,20 @@
  * What happens after a trial, however it ended: settle, sweep, collect. Each step has its own deadline, none can stop the
  * next, and each result is recorded.
  */
-import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { Duration, Effect, Exit, Option, Ref } from "effect"
 import type { Supervision } from "../AgentSupervisor.ts"
 import * as Redaction from "../Redaction.ts"
 import type { InstalledStack } from "../StackInstaller.ts"
 import * as TeamState from "../TeamState.ts"
 import type { TrialRun } from "../TrialRuntime.ts"
-import { type ChannelView, namesOf } from "./channelView.ts"
 import { collectLogs } from "./collectLogs.ts"
-import { EXPORT_EVIDENCE, exportEvidence } from "./evidence.ts"
 import { keepAccounts } from "./keepAccounts.ts"
+import { keepEvidence } from "./keepEvidence.ts"
 import { noteInterruption } from "./noteInterruption.ts"
 import { first } from "./stackWatch.ts"
 import type { Stage } from "./stage.ts"
 import { agentSummaries } from "./summarize.ts"
 import { sweepStack } from "./sweepStack.ts"
-import { transcript } from "./transcript.ts"
 
 /** Who interrupts a trial does not want to wait for the last of the numbers. */
 export const INTERRUPTED_SETTLE = Duration.seconds(2)
@@ -28,11 +25,6 @@ export const SWEEP_DEADLINE = Duration.seconds(90)
 export const LOGS_DEADLINE = Duration.seconds(60)
 /** Logs that had to be fetched are read once more. */
 export const ACCOUNTS_DEADLINE = Duration.seconds(60)
-/** A relay that does not answer by then leaves the transcript as it was observed. */
-export const TRANSCRIPT_DEADLINE = Duration.seconds(15)
-/** One small file. */
-export const EVIDENCE_DEADLINE = Duration.seconds(30)
-
 interface CleanUp {
   readonly run: TrialRun
   readonly stage: Stage
@@ -106,33 +98,13 @@ const sweep = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp, st
 
 const collect = Effect.fnUntraced(function* (clean: CleanUp) {
   const { redactor, run, stage } = clean
-  const { directory, record } = run
+  const { record } = run
   const { channel, supervision } = stage
   const logs = yield* fetchLogs(clean)
   // Whoever is ended may have had something to report even then.
   const team = supervision === undefined ? undefined : yield* supervision.state
   yield* record.step("keep the accounts", ACCOUNTS_DEADLINE, keepAccounts(run, { team, ...logs }))
-  if (channel === undefined) return
-  const complete = Option.isSome(
-    yield* record.step("read the channel", TRANSCRIPT_DEADLINE, readAgain(run, stage, channel))
-  )
-  const { events } = yield* channel.seen
-  yield* record.learn({ messageCount: events.length })
-  const said = {
-    channelId: run.handle.channelId,
-    events,
-    names: namesOf(run.handle),
-    complete,
-    redact: (text: string) => Redaction.apply(redactor, text)
-  }
-  const document = transcript(said)
-  yield* record.step("write the transcript", TRANSCRIPT_DEADLINE, directory.writeJson("transcript.json", document))
-  const { evidenceFor, runId, trialId } = run.trial.options
-  if (evidenceFor === undefined) return
-  const { completion, taskEvent } = yield* record.facts
-  const ids = { taskEventId: taskEvent?.id, completionMessageId: completion?.id }
-  const input = { ...said, ...ids, taskName: evidenceFor, runId, trialId }
-  yield* record.step(EXPORT_EVIDENCE, EVIDENCE_DEADLINE, exportEvidence(directory, input))
+  if (channel !== undefined) yield* keepEvidence({ run, redactor, channel, actor: stage.actor })
 })
 
 const fetchLogs = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp) {
@@ -149,11 +121,3 @@ const fetchLogs = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp
 })
 
 const COLLECT_LOGS = "collect logs"
-
-/** The relay has the last word on what was said: whatever the observation missed is added. */
-const readAgain = Effect.fnUntraced(function* ({ handle }: TrialRun, { actor }: Stage, channel: ChannelView) {
-  if (actor === undefined) return
-  const client = yield* BuzzClient
-  const events = yield* client.readChannel(actor, handle.channelId)
-  yield* Effect.forEach(events, (event) => channel.see(event), { discard: true })
-})

@@ -92,10 +92,11 @@ export const composeLaunches = Effect.fnUntraced(function* (
 /** Everything that must not reach a file, an error or a person. */
 export const secretsOf = (handle: TrialHandle, options: TrialOptions): ReadonlyArray<Redacted.Redacted<string>> =>
   [
-    ...[handle.user.identity, ...handle.credentials.map(({ identity }) => identity)].flatMap((identity) => [
-      identity.secretKey,
-      identity.authTag
-    ]),
+    ...[
+      handle.user.identity,
+      ...handle.credentials.map(({ identity }) => identity),
+      ...(options.fixture?.scripted ?? []).flatMap(({ actor }) => (actor === "user" ? [] : [actor.identity]))
+    ].flatMap((identity) => [identity.secretKey, identity.authTag]),
     ...handle.credentials.map(({ apiKey }) => apiKey),
     ...Object.values(options.apiKeys),
     options.ownerKey

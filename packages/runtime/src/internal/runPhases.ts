@@ -2,6 +2,7 @@
  * A trial from its installation to its outcome. What it starts belongs to the scope; what it leaves is in the stage.
  */
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
+import type { RelayError } from "@buzz-orchestra/relay/RelayError"
 import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
 import { userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
 import { Clock, Effect, FileSystem, Ref, Result } from "effect"
@@ -21,6 +22,7 @@ import { composeLaunches, composeMembers, type Member } from "./composeTeam.ts"
 import { ofPost, ofRelayUrl } from "./foreignReason.ts"
 import { type Ended, observeTrial } from "./observeTrial.ts"
 import { reachRelay } from "./reachRelay.ts"
+import { postScript } from "./postScript.ts"
 import { quote } from "./shellText.ts"
 import type { Stage } from "./stage.ts"
 
@@ -136,7 +138,11 @@ const post = Effect.fnUntraced(function* ({ run, stage }: Phases, supervision: S
     Result.mapError(userRelayUrl(handle), (invalid) => inPhase("post")(ofRelayUrl(invalid, "user"), invalid))
   )
   const actor = { relayUrl, identity: handle.user.identity }
-  const pubkey = handle.credentials.find(({ agentId }) => agentId === trial.orchestratorId)?.identity.pubkey ?? ""
+  const agentId = trial.orchestratorId
+  const pubkey = handle.credentials.find((credential) => credential.agentId === agentId)?.identity.pubkey ?? ""
+  const orchestrator = { agentId, pubkey }
+  const refused = (error: RelayError) =>
+    inPhase("post")(ofPost(error.reason, { relay: relayUrl, ...orchestrator }), error)
   const channel = yield* Channel.make({ handle, record, supervision })
   yield* Ref.update(stage, (before) => ({ ...before, actor, channel }))
   const { channelId } = handle
@@ -144,15 +150,15 @@ const post = Effect.fnUntraced(function* ({ run, stage }: Phases, supervision: S
     const observation = yield* observer.observe({ actor, channelId })
     const task = yield* client.send(actor, { channelId, content: trial.task, mentions: [pubkey] })
     return { observation, task }
-  }).pipe(
-    Effect.mapError((error) =>
-      inPhase("post")(ofPost(error.reason, { relay: relayUrl, agentId: trial.orchestratorId, pubkey }), error)
-    )
-  )
+  }).pipe(Effect.mapError(refused))
   const death = Effect.mapError(supervision.awaitDeath, (reason) => inPhase("post")(reason))
   const { observation, task } = yield* Effect.raceFirst(sending, death)
   yield* record.learn({ taskEvent: task })
-  return { actor, channel, observation, task, postedMillis: yield* Clock.currentTimeMillis }
+  const postedMillis = yield* Clock.currentTimeMillis
+  const { fixture } = trial.options
+  const script = postScript({ fixture, handle, actor, task, orchestrator })
+  yield* record.learn({ scripted: yield* Effect.raceFirst(Effect.mapError(script, refused), death) })
+  return { actor, channel, observation, task, postedMillis }
 })
 
 const observe = Effect.fnUntraced(function* (

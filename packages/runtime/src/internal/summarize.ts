@@ -111,6 +111,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     accounting: accounts.accounting,
     unenforced: Unenforced.of(condition.manifest, accounts.receipts, environment.container !== undefined),
     message_count: facts.messageCount ?? 0,
+    evidence: facts.evidence ?? null,
     stack: facts.stack?.digests ?? {},
     warnings: facts.warnings,
     cleanup: facts.cleanup,

@@ -9,17 +9,18 @@ export interface TranscriptInput {
   /** In order of first sight. */
   readonly events: ReadonlyArray<NostrEvent>
   readonly names: Names
-  /** Whether the relay was asked for the whole channel at the end and answered. */
+  readonly taskEventId: string | undefined
+  /** Whether the relay was read to the channel's root at the end. */
   readonly complete: boolean
   /** Takes secrets out of what was said. */
   readonly redact: (text: string) => string
 }
 
-/** The document. `truncated` is true when messages may be missing. */
-export const transcript = ({ channelId, complete, events, names, redact }: TranscriptInput) => ({
+/** The document. `truncated` is true when messages may be missing, because the channel's root was not reached. */
+export const transcript = ({ channelId, complete, events, names, redact, taskEventId }: TranscriptInput) => ({
   channel_id: channelId,
   message_count: events.length,
-  truncated: !complete,
+  truncated: isTruncated({ complete, events, taskEventId }),
   messages: events.map((event) => ({
     id: event.id,
     kind: event.kind,
@@ -33,6 +34,14 @@ export const transcript = ({ channelId, complete, events, names, redact }: Trans
     tags: event.tags.map((tag) => tag.map(redact))
   }))
 })
+
+/** A root that is not among the events was not reached, whatever the relay said. */
+export const isTruncated = ({
+  complete,
+  events,
+  taskEventId
+}: Pick<TranscriptInput, "complete" | "events" | "taskEventId">): boolean =>
+  !complete || (taskEventId !== undefined && !events.some(({ id }) => id === taskEventId))
 
 /** The `e` tag that is marked as the reply. */
 export const replyTo = (event: NostrEvent): string | null =>
