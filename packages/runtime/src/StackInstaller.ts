@@ -7,6 +7,12 @@ import type { Layout } from "./Layout.ts"
 import type { InstallReason, RuntimeLaunchError } from "./RuntimeLaunchError.ts"
 import type { StackFiles } from "./StackFiles.ts"
 
+/**
+ * The system's certificates: there before, copied from the stack's bundle, or neither. They are not what the stack's TLS needs,
+ * which is told of its own bundle; programs of the task read them.
+ */
+export type TrustStore = "present" | "seeded" | "failed"
+
 /** A stack that lies in the environment. */
 export interface InstalledStack {
   readonly layout: Layout
@@ -14,6 +20,8 @@ export interface InstalledStack {
   readonly digests: Readonly<Record<string, string>>
   /** Of the environment, as `uname -m` names it. */
   readonly architecture: string
+  /** Absent where nobody looked. */
+  readonly trustStore?: TrustStore
 }
 
 /** Puts a stack into the environment of its layer. */
@@ -22,7 +30,7 @@ export class StackInstaller extends Context.Service<
   {
     /**
      * Checks every file on this machine before anything is uploaded, makes the layout's directories, uploads programs (mode
-     * 0755), forwarder and CA bundle, and compares the digest of each program inside. What is found in the layout's `logs`
+     * 0755), forwarder and CA bundle, and compares the digest of each program inside; seeds the system's certificates of a container that has none. What is found in the layout's `logs`
      * is removed: it would be read as this trial's.
      */
     install(files: StackFiles): Effect.Effect<InstalledStack, RuntimeLaunchError<InstallReason>>

@@ -1,14 +1,15 @@
 /**
- * `StackInstaller` over any environment. Needs nothing there but a shell: digests are computed by whatever the image has,
- * and by reading the files back when it has nothing.
+ * `StackInstaller` over any environment. Needs nothing there but a shell.
  */
+import * as Sha256 from "@buzz-orchestra/manifest/Sha256"
 import { Array, Effect, FileSystem, Layer, Path, type PlatformError } from "effect"
-import { EnvironmentError, TransferFailed } from "./EnvironmentError.ts"
 import { EnvironmentService } from "./EnvironmentService.ts"
+import { readCaBundle } from "./internal/caBundle.ts"
 import { ELF_HEAD_BYTES, elfMachine } from "./internal/elfMachine.ts"
-import { rootCertificatesPem } from "./internal/rootCertificates.ts"
-import { sha256 } from "./internal/sha256.ts"
+import { fileDigest } from "./internal/fileDigest.ts"
+import { type Digests, digestsInside } from "./internal/insideDigests.ts"
 import { quote } from "./internal/shellText.ts"
+import { ensureTrustStore } from "./internal/trustStore.ts"
 import { DEFAULT_LAYOUT, type Layout, layoutAt } from "./Layout.ts"
 import {
   ArchitectureMismatch,
@@ -21,7 +22,6 @@ import {
   LayoutNotWritable,
   UploadNotThere
 } from "./RuntimeLaunchError.ts"
-import * as OwnedDirectory from "./OwnedDirectory.ts"
 import { FORWARDER, type StackFiles } from "./StackFiles.ts"
 import { type InstalledStack, StackInstaller } from "./StackInstaller.ts"
 
@@ -33,8 +33,6 @@ interface Program {
   readonly name: string
   readonly path: string
 }
-
-type Digests = Readonly<Record<string, string>>
 
 /** The installer of whatever environment the layer is given. */
 export const layer: Layer.Layer<StackInstaller, never, EnvironmentService | FileSystem.FileSystem | Path.Path> =
@@ -56,21 +54,27 @@ const installFiles = Effect.fnUntraced(function* (files: StackFiles) {
   yield* requirePresent(programs)
   yield* requireExecutable(programs, files)
   yield* Effect.forEach(programs, requireArchitecture, { discard: true })
-  const caBundle = yield* readCaBundle(files.caBundle)
+  const caBundle = yield* caBundleOf(files.caBundle)
   const expected = yield* digestsOnHost(programs)
 
   const { layout, present } = yield* makeLayout(programs, expected)
   const missing = programs.filter(({ name }) => present[name] !== expected[name])
-  yield* Effect.forEach(
-    missing,
-    ({ name, path }) => environment.upload({ path }, `${layout.bin}/${name}`, { mode: 0o755 }),
-    { concurrency: CONCURRENCY, discard: true }
+  const uploads = missing.map(({ name, path }) =>
+    environment.upload({ path }, `${layout.bin}/${name}`, { mode: 0o755 })
   )
-  yield* environment.upload({ content: caBundle }, layout.caBundle, { mode: 0o644 })
+  if (present[layout.caBundle] !== Sha256.sha256(caBundle))
+    uploads.push(environment.upload({ content: caBundle }, layout.caBundle, { mode: 0o644 }))
+  yield* Effect.all(uploads, { concurrency: CONCURRENCY, discard: true })
 
-  const actual = { ...present, ...(yield* digestsInside(layout, missing)) }
+  const arrived = missing.map(({ name }) => name)
+  const actual = { ...present, ...(yield* digestsInside(layout, arrived)) }
   yield* Effect.forEach(programs, (program) => requireSame(layout, program, expected, actual), { discard: true })
-  const installed: InstalledStack = { layout, digests: actual, architecture: environment.facts.architecture }
+  const installed: InstalledStack = {
+    layout,
+    digests: Object.fromEntries(programs.map(({ name }) => [name, actual[name] ?? ""])),
+    architecture: environment.facts.architecture,
+    trustStore: yield* ensureTrustStore(layout)
+  }
   return installed
 })
 
@@ -125,25 +129,20 @@ const unreadable =
   <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>): Effect.Effect<A, BinaryMissing, R> =>
     Effect.mapError(effect, ({ message }) => new BinaryMissing({ missing: [{ name, path, detail: message }] }))
 
-const readCaBundle = Effect.fnUntraced(function* (path: string | undefined) {
-  if (path === undefined) return new TextEncoder().encode(rootCertificatesPem())
-  const fs = yield* FileSystem.FileSystem
-  return yield* Effect.mapError(fs.readFile(path), (cause) => new CaBundleMissing({ path, detail: cause.message }))
-})
+const caBundleOf = (path: string | undefined) =>
+  Effect.mapError(readCaBundle(path), ({ message }) => new CaBundleMissing({ path: path ?? "", detail: message }))
 
 const digestsOnHost = Effect.fnUntraced(function* (programs: ReadonlyArray<Program>) {
-  const fs = yield* FileSystem.FileSystem
   const entries = yield* Effect.forEach(
     programs,
-    (program) =>
-      Effect.map(unreadable(program)(sha256(fs.stream(program.path))), (digest) => [program.name, digest] as const),
+    (program) => Effect.map(unreadable(program)(fileDigest(program.path)), (digest) => [program.name, digest] as const),
     { concurrency: CONCURRENCY }
   )
   return Object.fromEntries(entries) as Digests
 })
 
 /**
- * The first root that can hold the stack, and the digests of programs that lie there already: an environment may come with
+ * The first root that can hold the stack, and the digests of what lies there already: an environment may come with
  * them, in a directory that nobody can write. Logs of an earlier trial are removed: they would be read as this one's.
  */
 const makeLayout = Effect.fnUntraced(function* (programs: ReadonlyArray<Program>, expected: Digests) {
@@ -157,7 +156,8 @@ const makeLayout = Effect.fnUntraced(function* (programs: ReadonlyArray<Program>
     if (result.exitCode !== 0) continue
     const said = new Set(result.stdout.split("\n"))
     if (said.has("no bash")) return yield* new BashMissing({ environment: facts.name })
-    const there = programs.filter(({ name }) => said.has(`have ${name}`))
+    const files = [...programs.map(({ name }) => name), layout.caBundle]
+    const there = files.filter((file) => said.has(`have ${file}`))
     const present = yield* digestsInside(layout, there)
     const complete = programs.every(({ name }) => present[name] === expected[name])
     if (complete || !said.has("closed")) return { layout, present }
@@ -166,73 +166,19 @@ const makeLayout = Effect.fnUntraced(function* (programs: ReadonlyArray<Program>
 })
 
 /**
- * Prints `no bash`, `closed` when no program can be put into `bin` and run from there, and `have <name>` for each that is there.
+ * Prints `no bash`, `closed` when no program can be put into `bin` and run from there, and `have <file>` for each that is there.
  * Whether a directory lets programs run is told only by running one.
  */
-const layoutScript = ({ bin, logs, prompts }: Layout, programs: ReadonlyArray<Program>): string => {
+const layoutScript = ({ bin, caBundle, logs, prompts }: Layout, programs: ReadonlyArray<Program>): string => {
   const probe = quote(`${bin}/.probe`)
   return `mkdir -p ${quote(bin)} ${quote(prompts)} ${quote(logs)} && [ -w ${quote(prompts)} ] && [ -w ${quote(logs)} ] || exit 1
 rm -f ${quote(logs)}/*.log ${quote(logs)}/*.pid ${quote(logs)}/*.exit
 command -v bash >/dev/null 2>&1 || echo no bash
 for name in ${programs.map(({ name }) => quote(name)).join(" ")}; do [ -x ${quote(bin)}/"$name" ] && echo "have $name"; done
+[ -s ${quote(caBundle)} ] && echo have ${quote(caBundle)}
 echo '#!/bin/sh' >${probe} && chmod 755 ${probe} && ${probe} || echo closed
 rm -f ${probe}`
 }
-
-/** By `sha256sum`, else by `openssl`, else here: not every image has either. */
-const digestsInside = Effect.fnUntraced(function* (layout: Layout, programs: ReadonlyArray<Program>) {
-  if (programs.length === 0) return {}
-  const { exec } = yield* EnvironmentService
-  const names = programs.map(({ name }) => quote(name)).join(" ")
-  const result = yield* exec(
-    `cd ${quote(layout.bin)} || exit 1
-if command -v sha256sum >/dev/null 2>&1; then sha256sum ${names}
-elif command -v openssl >/dev/null 2>&1; then openssl dgst -sha256 -r ${names}
-else exit 127; fi`
-  )
-  return result.exitCode === 127 ? yield* digestsReadBack(layout, programs) : parseDigests(result.stdout)
-})
-
-const digestsReadBack = Effect.fnUntraced(
-  function* (layout: Layout, programs: ReadonlyArray<Program>) {
-    const { download, facts } = yield* EnvironmentService
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const directory = yield* Effect.mapError(
-      OwnedDirectory.make,
-      ({ message }) =>
-        new EnvironmentError({
-          operation: "StackInstaller.install",
-          reason: new TransferFailed({
-            environment: facts.name,
-            direction: "download",
-            path: layout.bin,
-            detail: message
-          })
-        })
-    )
-    const entries = yield* Effect.forEach(programs, ({ name }) => {
-      const inside = `${layout.bin}/${name}`
-      const copy = path.join(directory, "program")
-      return download(inside, copy).pipe(
-        Effect.andThen(sha256(fs.stream(copy))),
-        Effect.catchTag("PlatformError", () => new UploadNotThere({ environment: facts.name, path: inside })),
-        Effect.map((digest) => [name, digest] as const)
-      )
-    })
-    return Object.fromEntries(entries) as Digests
-  },
-  (effect) => Effect.scoped(effect)
-)
-
-/** Lines of `sha256sum` and of `openssl dgst -r`: digest, space, space or `*`, name. */
-const parseDigests = (stdout: string): Digests =>
-  Object.fromEntries(
-    stdout.split("\n").flatMap((line) => {
-      const [, digest, name] = /^([0-9a-f]{64}) [ *](.+)$/.exec(line) ?? []
-      return digest === undefined || name === undefined ? [] : [[name, digest]]
-    })
-  )
 
 const requireSame = Effect.fnUntraced(function* (layout: Layout, program: Program, expected: Digests, actual: Digests) {
   const { facts } = yield* EnvironmentService

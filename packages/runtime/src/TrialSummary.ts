@@ -148,6 +148,8 @@ export const TrialSummary = Schema.Struct({
   evidence: Schema.NullOr(EvidenceSummary),
   /** sha256 of each installed program, as verified inside the environment. */
   stack: Schema.Record(Schema.String, Schema.String),
+  /** The system's certificates, once the stack was installed: there before, copied from the stack's bundle, or neither. */
+  trust_store: Schema.NullOr(Schema.Literals(["present", "seeded", "failed"])),
   warnings: Schema.Array(Schema.String),
   cleanup: Schema.Array(CleanupStep),
   /** Null when nothing was launched, so that nothing was there to end. */

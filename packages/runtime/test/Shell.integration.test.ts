@@ -5,6 +5,7 @@ import type { OpenProcess } from "@buzz-orchestra/runtime/ByteDuplex"
 import { makeShell, MAX_SHELLS, type ShellCommand } from "@buzz-orchestra/runtime/Shell"
 import { Deferred, Duration, Effect, Fiber, FileSystem, Redacted, Stream } from "effect"
 import { ChildProcessSpawner } from "effect/process"
+import { TestClock } from "effect/testing"
 import { ALL_BYTES, decode, encode, join } from "./support/bytes.ts"
 import { eventually, openHere, refusal, SHELLS, type TestedShell } from "./support/shells.ts"
 
@@ -148,6 +149,22 @@ const [any] = SHELLS.filter(({ isInstalled }) => isInstalled)
 describe("Shell", () => {
   const test = any === undefined ? it.live.skip : it.live
   const tested = any ?? { name: "none", argv: ["sh"], isInstalled: false }
+
+  it.effect.skipIf(any === undefined)(
+    "lends a busy shell that is soon free, and opens another beside one that is not",
+    () =>
+      Effect.gen(function* () {
+        const { opened, run } = yield* withShell(tested)
+        yield* Effect.all([run("true"), run("true"), run("true")], { concurrency: "unbounded" })
+        assert.strictEqual(opened(), 1)
+        const long = yield* Effect.forkChild(run("while [ ! -e go ]; do sleep 0.01; done"))
+        const other = yield* Effect.forkChild(run("touch go"))
+        yield* TestClock.adjust("50 millis")
+        yield* Fiber.join(other)
+        yield* Fiber.join(long)
+        assert.strictEqual(opened(), 2)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
 
   test("opens another shell for each command that is in the way, up to its limit, and maps every answer", () =>
     Effect.gen(function* () {

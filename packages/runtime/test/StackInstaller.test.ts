@@ -1,6 +1,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { rootCertificates } from "node:tls"
+import * as Sha256 from "@buzz-orchestra/manifest/Sha256"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
 import { FORWARDER, fromDirectory, type StackFiles } from "@buzz-orchestra/runtime/StackFiles"
@@ -289,6 +290,20 @@ describe("StackInstaller", () => {
       const environment = yield* RecordingEnvironment
       const [first] = yield* environment.commands
       assert.match(first?.command ?? "", /rm -f '\/opt\/buzz\/logs'\/\*\.log '\/opt\/buzz\/logs'\/\*\.pid/)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("does not send certificates that lie there already", () =>
+    Effect.gen(function* () {
+      const environment = yield* RecordingEnvironment
+      yield* environment.answer(layoutSays(`have ${caBundle}\n`))
+      const digest = Sha256.sha256(`${rootCertificates.join("\n")}\n`)
+      yield* environment.answer((command) =>
+        command.includes(`sha256sum '${caBundle}'\n`) ? exited(0, { stdout: `${digest}  ${caBundle}\n` }) : undefined
+      )
+      const { digests } = yield* install(yield* stackOf(STACK))
+      assert.isFalse((yield* uploads).some(({ target }) => target === caBundle))
+      assert.deepStrictEqual(Object.keys(digests).toSorted(), Object.keys(STACK).toSorted())
     }).pipe(Effect.provide(layer()))
   )
 

@@ -1,21 +1,25 @@
 /**
- * The programs of a stack in one directory of this machine, by content: what a container can be given read-only instead of
- * being sent every byte. The next trial with the same stack finds the directory there.
+ * The programs of a stack in one directory of this machine, by content, and its certificates: what a container can be given
+ * read-only instead of being sent every byte. The next trial with the same stack finds them there.
  */
 import * as Sha256 from "@buzz-orchestra/manifest/Sha256"
 import { ByteSize, Clock, Config, Duration, Effect, FileSystem, Option, Path, type PlatformError } from "effect"
+import { readCaBundle } from "../internal/caBundle.ts"
+import { fileDigest } from "../internal/fileDigest.ts"
 import { randomMarker } from "../internal/randomMarker.ts"
-import { sha256 } from "../internal/sha256.ts"
 import { FORWARDER, type StackFiles } from "../StackFiles.ts"
 
-/** A directory with exactly the programs of a stack, each with mode 0755. */
+/** A stack as a container can be given it. */
 export interface CachedStack {
+  /** Holds exactly the programs, each with mode 0755. */
   readonly directory: string
+  /** The PEM bundle, a file. */
+  readonly caBundle: string
   /** sha256 over names and contents, 64 hex digits. */
   readonly digest: string
 }
 
-/** Directories that no trial used for so long are removed. */
+/** What no trial used for so long is removed. */
 const KEPT = Duration.days(30)
 
 /** Time of every copy. */
@@ -25,31 +29,28 @@ const CONCURRENCY = 4
 
 const variable = (name: string) => Config.String(name).pipe(Config.withDefault(""))
 
-/** `$XDG_CACHE_HOME/buzz-orchestra/stacks`, by default in `~/.cache`. */
+/** `$XDG_CACHE_HOME/buzz-orchestra`, by default in `~/.cache`. */
 const cacheRoot = Effect.gen(function* () {
   const path = yield* Path.Path
   // Every variable has a default, so reading them cannot fail.
   const chosen = yield* Effect.orDie(Config.all({ cache: variable("XDG_CACHE_HOME"), home: variable("HOME") }))
   const cache = path.isAbsolute(chosen.cache) ? chosen.cache : path.join(chosen.home || "/tmp", ".cache")
-  return path.join(cache, "buzz-orchestra", "stacks")
+  return path.join(cache, "buzz-orchestra")
 })
 
 /**
- * Finds or makes the stack's directory. What is there and was changed is made anew. Fails when a program
+ * Finds or makes the stack's directory and bundle. What is there and was changed is made anew. Fails when a program, the bundle
  * or the cache cannot be read or written.
  */
 export const cacheStack = Effect.fn("StackCache.cacheStack")(function* (
   files: StackFiles
 ): Effect.fn.Return<CachedStack, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const root = yield* cacheRoot
+  const root = path.join(yield* cacheRoot, "stacks")
   const programs = Object.entries(files.programs).concat(
     files.forwarder === undefined ? [] : [[FORWARDER, files.forwarder]]
   )
-  const digests = yield* Effect.forEach(programs, ([, source]) => sha256(fs.stream(source)), {
-    concurrency: CONCURRENCY
-  })
+  const digests = yield* Effect.forEach(programs, ([, source]) => fileDigest(source), { concurrency: CONCURRENCY })
   const wanted = programs.map(([name, source], at) => ({ name, source, digest: digests[at] as string }))
   const digest = Sha256.sha256(
     wanted
@@ -59,9 +60,44 @@ export const cacheStack = Effect.fn("StackCache.cacheStack")(function* (
   )
   const directory = path.join(root, digest)
   if (!(yield* isIntact(directory, wanted))) yield* fill(root, directory, wanted)
-  const now = yield* Clock.currentTimeMillis
-  yield* fs.utimes(directory, new Date(now), new Date(now))
-  return { directory, digest }
+  yield* noteUse(directory)
+  return { directory, caBundle: yield* cacheCaBundle(files.caBundle), digest }
+})
+
+/** `certificates/<sha256>.pem`, complete whenever it is there. */
+const cacheCaBundle = Effect.fnUntraced(function* (source: string | undefined) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = path.join(yield* cacheRoot, "certificates")
+  const content = yield* readCaBundle(source)
+  const file = path.join(root, `${Sha256.sha256(content)}.pem`)
+  if (!(yield* isUnchanged(file, content.length))) {
+    yield* fs.makeDirectory(root, { recursive: true })
+    yield* Effect.ignore(prune(root))
+    const aside = `${file}.${(yield* randomMarker).text.slice(1)}`
+    yield* fs.writeFile(aside, content, { mode: 0o644 }).pipe(
+      Effect.andThen(fs.rename(aside, file)),
+      Effect.onError(() => Effect.ignore(fs.remove(aside)))
+    )
+  }
+  yield* noteUse(file)
+  return file
+})
+
+/** Our own writing is whole, and whoever changes a bundle by hand has the bytes compared inside the environment. */
+const isUnchanged = Effect.fnUntraced(function* (file: string, length: number) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.stat(file).pipe(
+    Effect.map(({ size }) => ByteSize.Equivalence(size, ByteSize.bytes(length))),
+    Effect.orElseSucceed(() => false)
+  )
+})
+
+/** What is used is not pruned. */
+const noteUse = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const now = new Date(yield* Clock.currentTimeMillis)
+  yield* fs.utimes(path, now, now)
 })
 
 interface Program {

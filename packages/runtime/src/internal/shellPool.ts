@@ -1,7 +1,7 @@
 /**
  * The open shells of an environment, by user. A shell is used by one caller at a time and used again only if it is clean.
  */
-import { Effect, Exit, Option, Scope, Semaphore } from "effect"
+import { Deferred, Effect, Exit, Option, Scope, Semaphore } from "effect"
 import { CommandNotRun, EnvironmentError } from "../EnvironmentError.ts"
 import type { ShellHost } from "../Shell.ts"
 import { openSession, SessionFailure, type ShellSession } from "./shellSession.ts"
@@ -25,6 +25,12 @@ export interface ShellPool {
 /** Idle shells kept per user when nothing is running; the rest of a burst is closed. */
 const KEEP_IDLE = 2
 
+/**
+ * How long a busy shell is waited for before one more is opened: most commands end sooner, and opening costs about as much, in
+ * a container a process of its engine besides.
+ */
+const PATIENCE = "50 millis"
+
 /** Until a shell must have answered for the first time. */
 const OPEN_LIMIT = "15 seconds"
 
@@ -39,6 +45,10 @@ export const makeShellPool = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const permits = yield* Semaphore.make(limit)
   const idle = new Map<string | undefined, Array<PooledSession>>()
+  /** Shells by user that are lent or being opened. */
+  const busy = new Map<string | undefined, number>()
+  /** Callers who wait for one of those, the longest first. */
+  const waiting = new Map<string | undefined, Array<Deferred.Deferred<PooledSession>>>()
   /** Callers who have a shell or wait for one. */
   let callers = 0
 
@@ -53,20 +63,45 @@ export const makeShellPool = Effect.fnUntraced(function* (
     return { ...session, user, close: Scope.close(own, Exit.void) }
   })
 
-  const take = Effect.fnUntraced(function* (user: string | undefined) {
+  const idleOf = Effect.fnUntraced(function* (user: string | undefined) {
     const sessions = idle.get(user) ?? []
     for (let session = sessions.pop(); session !== undefined; session = sessions.pop()) {
       if (!session.isDead()) return session
       yield* Effect.forkIn(session.close, scope)
     }
-    return yield* open(user)
+    return undefined
+  })
+
+  const awaitBusy = Effect.fnUntraced(function* (user: string | undefined) {
+    if ((busy.get(user) ?? 0) === 0) return undefined
+    const turn = Deferred.makeUnsafe<PooledSession>()
+    const queue = waiting.get(user) ?? []
+    waiting.set(user, queue)
+    queue.push(turn)
+    const session = yield* Effect.timeoutOption(Deferred.await(turn), PATIENCE)
+    if (Option.isSome(session)) return session.value
+    const place = queue.indexOf(turn)
+    if (place >= 0) queue.splice(place, 1)
+    // Given at the very moment when the patience ended.
+    return place >= 0 ? undefined : yield* Deferred.await(turn)
+  })
+
+  const note = (user: string | undefined, change: 1 | -1) => void busy.set(user, (busy.get(user) ?? 0) + change)
+
+  const take = Effect.fnUntraced(function* (user: string | undefined) {
+    const free = yield* idleOf(user)
+    const session = free ?? (yield* awaitBusy(user))
+    // A shell that is handed on stays busy all the time.
+    if (free !== undefined || session === undefined) note(user, 1)
+    return session ?? (yield* Effect.onError(open(user), () => Effect.sync(() => note(user, -1))))
   })
 
   const give = Effect.fnUntraced(function* (session: PooledSession, free: Option.Option<boolean>) {
-    const sessions = idle.get(session.user) ?? []
-    idle.set(session.user, sessions)
     const clean = !session.isDead() && Option.getOrElse(free, () => false)
-    if (clean) return void sessions.push(session)
+    const next = clean ? waiting.get(session.user)?.shift() : undefined
+    if (next !== undefined) return void (yield* Deferred.succeed(next, session))
+    note(session.user, -1)
+    if (clean) return void idle.set(session.user, [...(idle.get(session.user) ?? []), session])
     // Held by a process left behind: it stays open, so that nothing of that process's output is refused.
     if (!session.isDead() && Option.isSome(free) && !free.value) return
     yield* Effect.forkIn(session.close, scope)

@@ -113,6 +113,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     message_count: facts.messageCount ?? 0,
     evidence: facts.evidence ?? null,
     stack: facts.stack?.digests ?? {},
+    trust_store: facts.stack?.trustStore ?? null,
     warnings: facts.warnings,
     cleanup: facts.cleanup,
     sweep: facts.sweep ?? null,

@@ -167,16 +167,22 @@ const temporaryMounts = (options: DockerEnvironmentOptions, image: ImageFacts): 
   return [...asked, ...needed.filter((target) => !taken.has(target)).map((target) => ({ target }))]
 }
 
-/** A stack that cannot be read is not mounted; installing it says what is wrong with it. */
-const stackMounts = Effect.fnUntraced(function* ({ mounts = [], stack }: DockerEnvironmentOptions) {
+/** Programs and certificates. A stack that cannot be read is not mounted; installing it says what is wrong with it. */
+const stackMounts = Effect.fnUntraced(function* ({ mounts: asked = [], stack }: DockerEnvironmentOptions) {
   const engine = yield* ContainerEngine
   // Nothing can be mounted below what is read-only.
-  const isTaken = mounts.some(({ target }) => `${target}/`.startsWith(`${DEFAULT_LAYOUT.bin}/`))
+  const isTaken = asked.some(({ target }) =>
+    [DEFAULT_LAYOUT.bin, DEFAULT_LAYOUT.caBundle].some((place) => `${target}/`.startsWith(`${place}/`))
+  )
   if (stack === undefined || isTaken || !engine.facts.local) return []
   const cached = yield* Effect.option(cacheStack(stack))
   if (Option.isNone(cached)) return []
-  const mount: ContainerMount = { source: cached.value.directory, target: DEFAULT_LAYOUT.bin, readOnly: true }
-  return [mount]
+  const { caBundle, directory } = cached.value
+  const mounts: ReadonlyArray<ContainerMount> = [
+    { source: directory, target: DEFAULT_LAYOUT.bin, readOnly: true },
+    { source: caBundle, target: DEFAULT_LAYOUT.caBundle, readOnly: true }
+  ]
+  return mounts
 })
 
 const isAboutMount = (error: EngineError): boolean =>
