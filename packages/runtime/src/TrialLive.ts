@@ -163,8 +163,18 @@ const requestOf = (options: TrialOptions): ProvisionRequest => ({
   ...(options.userRelayUrl === undefined ? {} : { userRelayUrl: options.userRelayUrl }),
   ...(options.ownerKey === undefined ? {} : { ownerKey: options.ownerKey }),
   ...(options.user === undefined ? {} : { user: options.user }),
+  ...fixtureOf(options),
   ...(options.channelLabel === undefined ? {} : { channelLabel: options.channelLabel })
 })
+
+/** The directory, and the user whom the task knows. */
+const fixtureOf = ({ channelLabel, evidenceFor, fixture }: TrialOptions): Partial<ProvisionRequest> => {
+  const taskName = evidenceFor ?? channelLabel ?? ""
+  return {
+    ...(fixture?.userName === undefined ? {} : { taskUser: { taskName, name: fixture.userName } }),
+    ...(fixture?.directory === undefined ? {} : { directory: fixture.directory })
+  }
+}
 
 const teardown = Effect.fnUntraced(function* (handle: TrialHandle, record: TrialRecord.TrialRecord) {
   const provisioner = yield* TrialProvisioner

@@ -4,6 +4,7 @@
  */
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import { MAX_MESSAGE_BYTES } from "@buzz-orchestra/relay/BuzzClient"
+import { identityIdOf } from "@buzz-orchestra/relay/DirectoryIdentity"
 import { agentRelayUrl, authority, userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
 import * as TrialRoster from "@buzz-orchestra/relay/TrialRoster"
 import { Duration, Effect, FileSystem, Result } from "effect"
@@ -17,6 +18,7 @@ import {
   TaskFileMissing,
   TaskTooLong
 } from "./RuntimeLaunchError.ts"
+import { USER } from "./TaskFixture.ts"
 import {
   DEFAULT_MAX_AGENT_ROUNDS,
   DEFAULT_READINESS_TIMEOUT,
@@ -45,6 +47,7 @@ export const prepare = Effect.fn("TrialPreparation.prepare")(
     const { manifest } = options.condition
     const settings = yield* Effect.fromResult(settingsOf(options))
     yield* Effect.fromResult(checkRelay(options))
+    yield* Effect.fromResult(checkScript(options))
     const seats = TrialRoster.seats(manifest.roster)
     for (const seat of seats) yield* Effect.fromResult(endpointOf(seat, options.endpoints))
     const orchestratorId = seats[0]?.agentId ?? ""
@@ -90,6 +93,14 @@ const checkRelay = ({ relayGateway, relayUrl, userRelayUrl: user }: TrialOptions
     yield* Result.mapError(authority(relayUrl), (it) => ofRelayUrl(it, "forwarder"))
     if (!/^[^\s:/]+:\d{1,5}$|^\[[^\s\]]+\]:\d{1,5}$/.test(relayGateway))
       return yield* outOfBounds("relayGateway", relayGateway, "`host:port`, as the relay is seen from the environment")
+  })
+
+const checkScript = ({ fixture }: TrialOptions) =>
+  Result.gen(function* () {
+    const ids = [USER, ...(fixture?.directory ?? []).map(identityIdOf)]
+    for (const { actor, label } of fixture?.scripted ?? [])
+      if (!ids.includes(actor))
+        return yield* outOfBounds(`the actor of the scripted message ${label}`, actor, `one of ${ids.join(", ")}`)
   })
 
 const requireFile = Effect.fnUntraced(function* (path: string) {

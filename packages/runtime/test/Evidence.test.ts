@@ -15,7 +15,6 @@ import { sortedJson } from "../src/internal/sortedJson.ts"
 import { layerRuntime } from "../src/TrialServices.ts"
 import {
   awaitEvent,
-  awaitPhase,
   CHANNEL,
   LEAD,
   readSummary,
@@ -168,7 +167,7 @@ describe("the evidence of a trial", () => {
 
   it.effect("shows who and what the task brought, and the channels that were made", () =>
     Effect.gen(function* () {
-      const scout = testIdentity(7)
+      const scout = testIdentity(100)
       const relay = yield* BuzzClient
       const lead = { relayUrl: "ws://relay", identity: LEAD }
       const made = "11111111-2222-4333-8444-555555555555"
@@ -176,11 +175,11 @@ describe("the evidence of a trial", () => {
       const { fiber } = yield* startTrial({
         ...graded,
         fixture: {
-          directory: [{ identityId: "scout", name: "Ledger Scout", role: "bot", pubkey: scout.pubkey, about: "" }],
+          directory: [{ identityId: "scout", name: "Ledger Scout", role: "bot", isChannelMember: true }],
           scripted: [
             {
               label: "report",
-              actor: { identityId: "scout", identity: scout },
+              actor: "scout",
               content: "{orchestrator}: 17 {other}",
               replyToTask: true
             },
@@ -189,9 +188,6 @@ describe("the evidence of a trial", () => {
           observedChannels: ["fix-pr-1234", "nowhere"]
         }
       })
-      yield* awaitPhase("install")
-      const user = { relayUrl: "ws://relay", identity: USER }
-      yield* relay.addMember(user, { channelId: CHANNEL, pubkey: scout.pubkey, role: "bot" })
       yield* awaitEvent(({ _tag }) => _tag === "Waiting")
       yield* say(LEAD, "DONE: it is there")
       const { summary } = yield* Fiber.join(fiber)
@@ -230,6 +226,17 @@ describe("the evidence of a trial", () => {
         }
       ])
       assert.notInclude(text, Redacted.value(scout.secretKey))
+    }).pipe(Effect.provide(trialLayer()))
+  )
+})
+
+describe("a script", () => {
+  it.effect("of somebody whom nobody knows is refused before anything is provisioned", () =>
+    Effect.gen(function* () {
+      const scripted = [{ label: "report", actor: "ghost", content: "boo" }]
+      const { fiber } = yield* startTrial({ fixture: { scripted } })
+      const error = yield* Effect.flip(Fiber.join(fiber))
+      assert.match(error.message, /scripted message report.*ghost.*one of user/)
     }).pipe(Effect.provide(trialLayer()))
   )
 })

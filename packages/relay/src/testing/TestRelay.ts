@@ -100,6 +100,8 @@ const control = (relay: MemoryRelay<Method>) =>
       Effect.map(relay.channelAt(handle.channelId), ({ members }) => {
         members.push({ pubkey: handle.user.identity.pubkey, role: "owner" })
         for (const { identity } of handle.credentials) members.push({ pubkey: identity.pubkey, role: "member" })
+        for (const { entry, identity } of handle.directory ?? [])
+          if (entry.isChannelMember) members.push({ pubkey: identity.pubkey, role: "member" })
       }),
     say: Effect.fnUntraced(function* (identity, { channelId, content, mentions = [] }) {
       const message = { channelId, content, mentions, parent: undefined }

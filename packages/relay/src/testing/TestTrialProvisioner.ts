@@ -7,6 +7,7 @@ import { ProvisioningError, type ProvisioningReason, TrialConflict } from "../Pr
 import type { TrialHandle } from "../TrialHandle.ts"
 import { type ProvisionRequest, type TeardownStep, TrialProvisioner } from "../TrialProvisioner.ts"
 import * as TrialRoster from "../TrialRoster.ts"
+import { testIdentity } from "./TestIdentity.ts"
 import { testTrialHandle } from "./TestTrialHandle.ts"
 
 /** The test's hold on the provisioner. */
@@ -89,8 +90,11 @@ export class TestTrialProvisioner extends Context.Service<
 
 const nameOf = (key: { readonly runId: string; readonly trialId: string }): string => `${key.runId}\0${key.trialId}`
 
-const handleFor = (request: ProvisionRequest): TrialHandle =>
-  testTrialHandle({
+/** People and bots of a task have keys of their own, from this number on. */
+const FIRST_OF_DIRECTORY = 100
+
+const handleFor = (request: ProvisionRequest): TrialHandle => ({
+  ...testTrialHandle({
     runId: request.runId,
     trialId: request.trialId,
     manifestHash: request.manifestHash,
@@ -101,4 +105,10 @@ const handleFor = (request: ProvisionRequest): TrialHandle =>
       ...seat,
       apiKey: request.apiKeys[seat.endpoint]
     }))
-  })
+  }),
+  ...(request.directory === undefined
+    ? {}
+    : {
+        directory: request.directory.map((entry, n) => ({ entry, identity: testIdentity(FIRST_OF_DIRECTORY + n) }))
+      })
+})

@@ -95,7 +95,7 @@ export const secretsOf = (handle: TrialHandle, options: TrialOptions): ReadonlyA
     ...[
       handle.user.identity,
       ...handle.credentials.map(({ identity }) => identity),
-      ...(options.fixture?.scripted ?? []).flatMap(({ actor }) => (actor === "user" ? [] : [actor.identity]))
+      ...(handle.directory ?? []).map(({ identity }) => identity)
     ].flatMap((identity) => [identity.secretKey, identity.authTag]),
     ...handle.credentials.map(({ apiKey }) => apiKey),
     ...Object.values(options.apiKeys),

@@ -3,12 +3,13 @@
  * them, version 1. It is the last thing that goes into the environment, after the stack has ended, and its digest stays here.
  */
 import type { ChannelMember } from "@buzz-orchestra/relay/BuzzClient"
+import { type DirectoryIdentity, identityIdOf } from "@buzz-orchestra/relay/DirectoryIdentity"
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import type { FoundChannel } from "@buzz-orchestra/relay/FoundChannel"
 import { type NostrEvent, tagValues } from "@buzz-orchestra/relay/NostrEvent"
 import { Effect } from "effect"
 import { type EnvironmentFacts, EnvironmentService } from "../EnvironmentService.ts"
-import type { DirectoryEntry, ScriptedEvent } from "../TaskFixture.ts"
+import type { ScriptedEvent } from "../TaskFixture.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
 import type { TrialRecord } from "../TrialRecord.ts"
 import type { Names } from "./channelView.ts"
@@ -40,7 +41,7 @@ export interface EvidenceInput {
   readonly completionMessageId: string | undefined
   /** Of the user and every agent. */
   readonly names: Names
-  readonly directory: ReadonlyArray<DirectoryEntry>
+  readonly directory: ReadonlyArray<DirectoryIdentity>
   readonly scripted: ReadonlyArray<ScriptedEvent>
   readonly observedChannels: ReadonlyArray<ObservedChannel>
   /** In order of first sight. */
@@ -69,12 +70,12 @@ export const evidence = (input: EvidenceInput) => {
     task_event_id: input.taskEventId ?? null,
     completion_message_id: input.completionMessageId ?? null,
     identities: Object.fromEntries([...input.names].map(([pubkey, { name, role }]) => [name, { role, pubkey }])),
-    directory: input.directory.map(({ about, identityId, name, pubkey, role }) => ({
-      identity_id: identityId,
-      name,
-      role,
-      pubkey,
-      about
+    directory: input.directory.map(({ entry, identity }) => ({
+      identity_id: identityIdOf(entry),
+      name: entry.name,
+      role: entry.role,
+      pubkey: identity.pubkey,
+      about: entry.about ?? ""
     })),
     scripted_events: input.scripted.map(({ actor, eventId, label, replyToEventId }) => ({
       label,

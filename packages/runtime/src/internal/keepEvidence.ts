@@ -42,7 +42,7 @@ export const keepEvidence = Effect.fnUntraced(function* ({ actor, channel, redac
   }
   const writing = directory.write("transcript.json", sortedJson(transcript(said)))
   yield* record.step("write the transcript", TRANSCRIPT_DEADLINE, writing)
-  const { channelLabel, evidenceFor, fixture, runId, trialId } = trial.options
+  const { channelLabel, evidenceFor, runId, trialId } = trial.options
   const exporting = Effect.gen(function* () {
     const observedChannels = yield* observe(run, actor)
     yield* exportEvidence(directory, record, {
@@ -51,7 +51,7 @@ export const keepEvidence = Effect.fnUntraced(function* ({ actor, channel, redac
       runId,
       trialId,
       completionMessageId: completion?.id,
-      directory: fixture?.directory ?? [],
+      directory: handle.directory ?? [],
       scripted,
       observedChannels
     })

@@ -1,12 +1,12 @@
 /**
  * Sends a task's scripted messages one after the other, as those who say them: how they are batched is left to the product.
  */
-import type { Actor } from "@buzz-orchestra/relay/BuzzClient"
-import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
+import { type Actor, BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
+import { identityIdOf } from "@buzz-orchestra/relay/DirectoryIdentity"
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { Effect } from "effect"
-import type { ScriptedEvent, ScriptedMessage, TaskFixture } from "../TaskFixture.ts"
+import { type ScriptedEvent, type ScriptedMessage, type TaskFixture, USER } from "../TaskFixture.ts"
 
 export interface ScriptOptions {
   readonly fixture: TaskFixture | undefined
@@ -25,8 +25,11 @@ export const postScript = Effect.fnUntraced(function* (options: ScriptOptions) {
     fixture?.scripted ?? [],
     Effect.fnUntraced(function* (message) {
       const { actor, label, mentionOrchestrator = true, replyToTask = false } = message
+      const identity = actor === USER ? user.identity : identityOf(handle, actor)
+      // The directory was checked for it before anything was provisioned.
+      if (identity === undefined) return yield* Effect.die(new Error(`no identity for the scripted actor ${actor}`))
       const event = yield* client.send(
-        { ...user, identity: actor === "user" ? user.identity : actor.identity },
+        { ...user, identity },
         {
           channelId: handle.channelId,
           content: contentOf(message, options),
@@ -34,16 +37,14 @@ export const postScript = Effect.fnUntraced(function* (options: ScriptOptions) {
           ...(replyToTask ? { replyTo: task.id } : {})
         }
       )
-      const sent: ScriptedEvent = {
-        label,
-        eventId: event.id,
-        actor: actor === "user" ? "user" : actor.identityId,
-        replyToEventId: replyToTask ? task.id : undefined
-      }
+      const sent: ScriptedEvent = { label, eventId: event.id, actor, replyToEventId: replyToTask ? task.id : undefined }
       return sent
     })
   )
 })
+
+const identityOf = ({ directory = [] }: TrialHandle, actor: string) =>
+  directory.find(({ entry }) => identityIdOf(entry) === actor)?.identity
 
 const contentOf = ({ content }: ScriptedMessage, { handle, orchestrator }: ScriptOptions): string =>
   content.replaceAll(/\{(orchestrator|user)\}/g, (_, who) => (who === "user" ? handle.user.name : orchestrator.agentId))
