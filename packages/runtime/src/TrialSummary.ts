@@ -7,6 +7,7 @@ import { Accounting, Totals } from "./Accounting.ts"
 import { Measurement } from "./Receipt.ts"
 import { OUTCOMES, PHASES } from "./TrialEvent.ts"
 import { Unenforced } from "./Unenforced.ts"
+import { VERDICTS } from "./Verdict.ts"
 
 const Tokens = Schema.NullOr(Schema.Int)
 
@@ -130,6 +131,10 @@ export const TrialSummary = Schema.Struct({
   ended_at: Schema.String,
   /** Null when the trial ended with an error before an outcome was reached. */
   outcome: Schema.NullOr(Schema.Literals(OUTCOMES)),
+  /** What the trial counts as, as far as this runtime can know: `Verdict.of` tells it again once a verifier has graded. */
+  verdict: Schema.Literals(VERDICTS),
+  /** Of a verifier; null where none has graded. */
+  reward: Schema.NullOr(Schema.Finite),
   /** The sentence that explains the outcome. */
   detail: Schema.String,
   /** `reason` is the tag of the reason; `message` says what happened and what to do. */

@@ -12,6 +12,7 @@ import type { TrialFacts } from "../TrialRecord.ts"
 import type { AgentSummary, TrialSummary } from "../TrialSummary.ts"
 import * as Unenforced from "../Unenforced.ts"
 import * as Usage from "../Usage.ts"
+import * as Verdict from "../Verdict.ts"
 import { containerSummary } from "./containerSummary.ts"
 
 /** File name of an agent's composed prompt, in the trial directory and below the layout's `prompts`. */
@@ -100,6 +101,8 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     started_at: new Date(facts.startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
     outcome: facts.outcome?.outcome ?? null,
+    verdict: Verdict.of({ outcome: facts.outcome?.outcome, error, grading: gradingOf(facts) }),
+    reward: gradingOf(facts)?.reward ?? null,
     detail: facts.outcome?.detail ?? error?.message ?? "",
     error: error ?? null,
     task_event_id: facts.taskEvent?.id ?? null,
@@ -120,6 +123,12 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     files
   }
 }
+
+/** The only grade that is given here: the output of the one condition whose output is known was there. */
+const gradingOf = ({ phases }: TrialFacts): Verdict.Grading | undefined =>
+  phases.some(({ error, phase }) => phase === "verify-output" && error === null)
+    ? { reward: Verdict.FULL_REWARD }
+    : undefined
 
 const probeSummary = (relay: NonNullable<TrialFacts["relay"]>): TrialSummary["relay_probe"] =>
   relay._tag === "RelayNotProbed"
