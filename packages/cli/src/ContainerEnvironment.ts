@@ -62,7 +62,8 @@ const environmentLayer = (request: ContainerRequest, trial: ContainerTrial) =>
         trialId: trial.trialId,
         limits: { ...trial.limits, ...request.limits },
         timeLimit: trial.timeLimit,
-        ...(request.network === undefined ? {} : { network: request.network })
+        ...(request.network === undefined ? {} : { network: request.network }),
+        ...(request.user === undefined ? {} : { user: request.user })
       })
     )
   )

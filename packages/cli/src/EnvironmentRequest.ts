@@ -19,6 +19,8 @@ export interface ContainerRequest {
   readonly limits: ContainerLimits
   /** `public`, `none`, `host` or a network's name; default: `public`. */
   readonly network: string | undefined
+  /** `uid`, `uid:gid` or a name; default: the image's, or the existing container's. Also of a container that exists. */
+  readonly user: string | undefined
 }
 
 /** Where a container comes from; `ThisMachine` is made of this machine's own programs, and needs no image. */
@@ -35,11 +37,15 @@ export interface EnvironmentFlags {
   readonly cpus: number | undefined
   /** MiB. */
   readonly storage: number | undefined
+  /** Processes and threads. */
+  readonly pids: number | undefined
   readonly network: string | undefined
+  readonly user: string | undefined
 }
 
 const SOURCES = ["image", "dockerfile", "container"] as const
-const SETTINGS = ["memory", "cpus", "storage", "network"] as const
+/** Of a container that is made. Of one that exists they are what they are. */
+const SETTINGS = ["memory", "cpus", "storage", "pids", "network"] as const
 
 /**
  * What the flags ask for, or why they do not go together. `fallback` is the container of a command that needs none to be named.
@@ -48,11 +54,11 @@ export const parseEnvironment = (
   flags: EnvironmentFlags,
   fallback?: RequestedSource
 ): Result.Result<EnvironmentRequest, UsageInvalid> => {
-  const given = (names: ReadonlyArray<(typeof SOURCES | typeof SETTINGS)[number]>) =>
+  const given = (names: ReadonlyArray<(typeof SOURCES | typeof SETTINGS)[number] | "user">) =>
     names.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
   const [sources, settings] = [given(SOURCES), given(SETTINGS)]
   if (flags.environment === "local") {
-    const foreign = [...sources, ...settings]
+    const foreign = [...sources, ...settings, ...given(["user"])]
     if (foreign.length === 0) return Result.succeed({ _tag: "Local" })
     return invalid(
       `${enumerate(foreign)} ${foreign.length === 1 ? "means" : "mean"} nothing in a local sandbox`,
@@ -67,13 +73,14 @@ export const parseEnvironment = (
     )
   const source = sourceOf(flags) ?? fallback
   if (source === undefined) return invalid("no container is given", `give one: ${CHOICES}`)
-  const { cpus, memory, network, storage } = flags
+  const { cpus, memory, network, pids, storage, user } = flags
   const limits: ContainerLimits = {
     ...(cpus === undefined ? {} : { cpus }),
     ...(memory === undefined ? {} : { memoryMb: memory }),
-    ...(storage === undefined ? {} : { storageMb: storage })
+    ...(storage === undefined ? {} : { storageMb: storage }),
+    ...(pids === undefined ? {} : { pids })
   }
-  return Result.succeed({ _tag: "Container", source, limits, network })
+  return Result.succeed({ _tag: "Container", source, limits, network, user })
 }
 
 const CHOICES = "--image REF, --dockerfile DIR, or --container ID of one that runs"

@@ -45,6 +45,23 @@ export const ofRunning = (
   return relayGateway === undefined ? access : { ...access, relayGateway }
 }
 
+/**
+ * Where a relay on this machine's loopback is offered to containers, and the address that leads to it. `undefined` where another way
+ * leads there, or where no forwarder keeps its own address for the agents: then it would not know the name it is dialled by.
+ */
+export const offeredAt = (
+  { url, userUrl }: Extract<RelayRequest, { _tag: "Running" }>,
+  gateway: string | undefined,
+  way: Way,
+  hasForwarder: boolean
+): { readonly host: string; readonly target: { readonly host: string; readonly port: number } } | undefined => {
+  if (gateway !== undefined || !hasForwarder || way._tag !== "Gateway" || way.address === LOOPBACK) return undefined
+  const here = URL.parse(userUrl ?? url)
+  if (here === null || !isOnLoopback(url) || !/^(ws|http):$/.test(here.protocol)) return undefined
+  const target = { host: here.hostname.replace(/^\[|\]$/g, ""), port: Number(here.port || "80") }
+  return { host: way.address, target }
+}
+
 /** Engines in a virtual machine have a name for this machine that leads to its loopback; then a relay there is one forwarder away. */
 const loopbackGateway = (here: string, dialled: string, way: Way): string | undefined => {
   const port = URL.parse(here)?.port

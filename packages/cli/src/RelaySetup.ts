@@ -1,26 +1,31 @@
 /**
- * Brings the relay of a trial and the trial's environment together: serves the embedded relay where the environment reaches it.
- * How is decided in `RelayPlan`; a bridge or a forwarder is the trial's own, and so is asking the relay from inside.
+ * Brings the relay of a trial and the trial's environment together: serves the embedded relay where the environment reaches it, and
+ * offers one on this machine's loopback there. How is decided in `RelayPlan`; a bridge or a forwarder is the trial's own, and so is asking the relay from inside.
  */
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import type { StackFiles } from "@buzz-orchestra/runtime/StackFiles"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { CommandError, RelayNotReached } from "./CommandError.ts"
+import * as GatewayListener from "./GatewayListener.ts"
 import { HostAccess, type Way } from "./HostAccess.ts"
 import * as LocalRelay from "./LocalRelay.ts"
-import { bindAddress, ofEmbedded, ofRunning, type RelayAccess } from "./RelayPlan.ts"
+import { bindAddress, offeredAt, ofEmbedded, ofRunning, type RelayAccess } from "./RelayPlan.ts"
 import type { TrialRequest } from "./TrialRequest.ts"
 
-/** The scope owns an embedded relay. */
+/** The scope owns an embedded relay, and what leads to one that runs already. */
 export const open = Effect.fn("RelaySetup.open")(function* (
   request: TrialRequest,
   stack: StackFiles
 ): Effect.fn.Return<RelayAccess, CommandError, EnvironmentService | HostAccess | Scope.Scope> {
   const way = yield* HostAccess
   const hasForwarder = stack.forwarder !== undefined
-  return request.relay._tag === "Running"
-    ? ofRunning(request.relay, request.relayGateway, way, hasForwarder)
-    : yield* serve(request.command, way, hasForwarder)
+  if (request.relay._tag === "Embedded") return yield* serve(request.command, way, hasForwarder)
+  const offered = offeredAt(request.relay, request.relayGateway, way, hasForwarder)
+  const gateway =
+    offered === undefined || way._tag !== "Gateway"
+      ? request.relayGateway
+      : `${way.name}:${yield* GatewayListener.open({ command: request.command, ...offered })}`
+  return ofRunning(request.relay, gateway, way, hasForwarder)
 })
 
 const serve = Effect.fnUntraced(function* (command: string, way: Way, hasForwarder: boolean) {

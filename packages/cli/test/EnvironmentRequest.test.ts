@@ -10,7 +10,9 @@ const NOTHING: EnvironmentFlags = {
   memory: undefined,
   cpus: undefined,
   storage: undefined,
-  network: undefined
+  pids: undefined,
+  network: undefined,
+  user: undefined
 }
 
 const local = (flags: Partial<EnvironmentFlags>) => parseEnvironment({ ...NOTHING, ...flags })
@@ -29,6 +31,7 @@ describe("a local sandbox", () => {
       "--image, --memory and --network mean nothing in a local sandbox",
       "add --environment docker, or leave --image, --memory and --network out"
     ])
+    assert.include(refusal(local({ user: "1000", pids: 5 }))[0], "--pids and --user mean nothing")
     assert.deepStrictEqual(refusal(local({ cpus: 2 })), [
       "--cpus means nothing in a local sandbox",
       "add --environment docker, or leave --cpus out"
@@ -37,7 +40,7 @@ describe("a local sandbox", () => {
 })
 
 describe("a container", () => {
-  const made = { _tag: "Container" as const, limits: {}, network: undefined }
+  const made = { _tag: "Container" as const, limits: {}, network: undefined, user: undefined }
 
   it("comes from an image, a directory with a Dockerfile, or is there", () => {
     for (const [flags, source] of [
@@ -50,12 +53,13 @@ describe("a container", () => {
 
   it("has the limits and the network that are given, and no others", () => {
     assert.deepStrictEqual(
-      docker({ image: "a", memory: 512, cpus: 0.5, storage: 100, network: "none" }),
+      docker({ image: "a", memory: 512, cpus: 0.5, storage: 100, pids: 64, network: "none", user: "1000" }),
       Result.succeed({
         _tag: "Container" as const,
         source: { _tag: "Image" as const, reference: "a" },
-        limits: { cpus: 0.5, memoryMb: 512, storageMb: 100 },
-        network: "none"
+        limits: { cpus: 0.5, memoryMb: 512, storageMb: 100, pids: 64 },
+        network: "none",
+        user: "1000"
       })
     )
   })
@@ -72,7 +76,8 @@ describe("a container", () => {
     assert.deepStrictEqual(withOwn, Result.succeed({ ...made, source }))
   })
 
-  it("that exists keeps its settings", () => {
+  it("that exists keeps its settings; whose commands are run in it is nobody's but the trial's", () => {
+    assert.isTrue(Result.isSuccess(docker({ container: "b", user: "1000" })))
     assert.deepStrictEqual(refusal(docker({ container: "b", network: "none", memory: 5 })), [
       "--memory and --network cannot be changed of a container that exists",
       "leave --memory and --network out, or have a container made with --image REF or --dockerfile DIR"

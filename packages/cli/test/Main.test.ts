@@ -70,6 +70,8 @@ describe("help and usage", () => {
         "--memory",
         "--cpus",
         "--storage",
+        "--pids",
+        "--user",
         "--network",
         "--stack",
         "--relay",

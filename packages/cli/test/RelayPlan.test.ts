@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Way } from "../src/HostAccess.ts"
-import { bindAddress, ofEmbedded, ofRunning } from "../src/RelayPlan.ts"
+import { bindAddress, offeredAt, ofEmbedded, ofRunning } from "../src/RelayPlan.ts"
 
 const SAME: Way = { _tag: "SameNetwork" }
 const BRIDGE: Way = { _tag: "Bridge" }
@@ -66,5 +66,23 @@ describe("a relay that runs already", () => {
     assert.isUndefined(through("ws://localhost:3600", undefined, false))
     assert.isUndefined(through("wss://localhost:3600"))
     assert.isUndefined(through("ws://relay.example:3600"))
+  })
+
+  it("on the loopback of a machine that containers see through a gateway is offered there, for a forwarder", () => {
+    const offered = (url: string, userUrl?: string, hasForwarder = true, way: Way = GATEWAY) =>
+      offeredAt(relay(url, userUrl), undefined, way, hasForwarder)
+    const at = (host: string, port: number) => ({ host: "172.17.0.1", target: { host, port } })
+    assert.deepStrictEqual(offered("ws://localhost:3600"), at("localhost", 3600))
+    assert.deepStrictEqual(offered("ws://[::1]"), at("::1", 80))
+    assert.deepStrictEqual(offered("ws://localhost:3600", "http://127.0.0.1:4000"), at("127.0.0.1", 4000))
+    for (const not of [
+      offered("ws://localhost:3600", undefined, false),
+      offered("ws://relay.example"),
+      offered("wss://localhost"),
+      offered("ws://localhost:3600", undefined, true, VIRTUAL),
+      offered("ws://localhost:3600", undefined, true, BRIDGE),
+      offeredAt(relay("ws://localhost:3600"), "given:1", GATEWAY, true)
+    ])
+      assert.isUndefined(not)
   })
 })

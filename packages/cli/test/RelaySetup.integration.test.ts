@@ -86,4 +86,21 @@ describe("a relay that runs already", () => {
       }
     })
   )
+
+  it.live("on this machine's loopback is offered where containers see it", () =>
+    Effect.gen(function* () {
+      const { relayUrl } = yield* RelaySetup.open(requestFor({ _tag: "Embedded" }), PROGRAMS).pipe(
+        within({ _tag: "SameNetwork" })
+      )
+      const relay: RelayRequest = { _tag: "Running", url: relayUrl, userUrl: undefined }
+      const stack = { ...PROGRAMS, forwarder: "/relay-forwarder" }
+      const access = yield* RelaySetup.open(requestFor(relay), stack).pipe(
+        within({ _tag: "Gateway", name: "127.0.0.2", address: "127.0.0.2" })
+      )
+      assert.match(access.relayGateway ?? "", /^127\.0\.0\.2:[0-9]+$/)
+      const answer = yield* probeRelay(`ws://${access.relayGateway}`).pipe(within({ _tag: "SameNetwork" }))
+      // Another name is another relay to it: that it answered at all is what the way leads to.
+      assert.match(JSON.stringify(answer), /RelayAnswered|it answered HTTP/)
+    }).pipe(Effect.scoped)
+  )
 })

@@ -32,14 +32,17 @@ const run = (
 interface ContainerSummary {
   readonly limits: Readonly<Record<string, number | null>>
   readonly network: string
+  readonly user: string
   readonly image: { readonly reference: string }
   readonly time_limit_seconds: number | null
 }
 
 const summaryOf = (out: string) =>
   JSON.parse(read(join(out, "summary.json"))) as {
-    readonly outcome: string
+    readonly outcome: string | null
+    readonly error: { readonly message: string } | null
     readonly relay_url: string
+    readonly relay_probe: { readonly result: string } | null
     readonly warnings: ReadonlyArray<string>
     readonly stack: Readonly<Record<string, string>>
     readonly environment: { readonly name: string; readonly container: ContainerSummary }
@@ -93,8 +96,28 @@ containerTests("run in a container", () => {
         const base = yield* image("node")
         // No two runs of this test build the same content.
         fs.writeFileSync(join(directory, "given.txt"), out)
-        fs.writeFileSync(join(directory, "Dockerfile"), `FROM ${base}\nCOPY given.txt /given.txt\nWORKDIR /work\n`)
-        const flags = ["--dockerfile", directory, "--memory", "700", "--network", "none"]
+        fs.writeFileSync(
+          join(directory, "Dockerfile"),
+          [
+            `FROM ${base}`,
+            "COPY given.txt /given.txt",
+            "RUN mkdir /work && chown 1000 /work",
+            "WORKDIR /work",
+            ""
+          ].join("\n")
+        )
+        const flags = [
+          "--dockerfile",
+          directory,
+          "--memory",
+          "700",
+          "--pids",
+          "512",
+          "--user",
+          "1000:1000",
+          "--network",
+          "none"
+        ]
         const harness = yield* run(out, flags, limitedManifest(dirname(out)))
         assert.strictEqual(yield* harness.ended, 0, harness.stdout() + harness.stderr())
         assert.include(harness.stderr(), "COPY given.txt /given.txt")
@@ -105,8 +128,9 @@ containerTests("run in a container", () => {
         assert.strictEqual(outcome, "done")
         assert.match(relayUrl, /^ws:\/\/127\.0\.0\.1:\d+$/)
         assert.deepInclude(environment.container, {
-          limits: { cpus: 2, memory_mb: 700, storage_mb: null, pids: null },
-          network: "none"
+          limits: { cpus: 2, memory_mb: 700, storage_mb: null, pids: 512 },
+          network: "none",
+          user: "1000:1000"
         })
         assert.property(stack, "node")
         assert.deepStrictEqual(yield* leftOf(out), [])
@@ -167,18 +191,37 @@ containerTests("run in a container", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that cannot reach the relay is refused before the trial, and gone", () =>
+  it.live.skipIf(!canMake.bash)("asks a relay from inside, and says through what it did not answer", () =>
     Effect.gen(function* () {
+      const relay = yield* start(["relay", "serve"])
+      const url = yield* eventually("its address", SECONDS, relay, () => /ws:\S+/.exec(relay.stdout())?.[0])
       const out = yield* ownBundle
-      const where = ["--network", "none", "--relay", "ws://192.0.2.1:3600"]
-      const harness = yield* run(out, ["--image", yield* image("bash"), ...where])
-      assert.strictEqual(yield* harness.ended, 19, harness.stderr())
-      assert.match(
-        harness.stderr(),
-        /the relay ws:\/\/192\.0\.2\.1:3600 is not reached from container buzz-.*unreachable/
-      )
+      // Nobody may enter this container's network, and it has none that leads anywhere.
+      const where = ["--image", yield* image("node"), "--network", "none", "--relay", url]
+      const harness = yield* run(out, where, example("manifest.yaml"), { DOCKER_HOST: yield* engineByTcp })
+      assert.strictEqual(yield* harness.ended, 62, harness.stderr())
+      const { error } = summaryOf(out)
+      assert.match(error?.message ?? "", /the relay at ws:\S+ does not answer programs in container buzz-.*refused/)
+      assert.strictEqual(summaryOf(out).outcome, null)
       assert.deepStrictEqual(yield* leftOf(out), [])
     }).pipe(Effect.scoped)
+  )
+
+  it.live.skipIf(!canMake.bash)(
+    "reaches a relay on this machine's loopback through the gateway, under the relay's own address",
+    () =>
+      Effect.gen(function* () {
+        const relay = yield* start(["relay", "serve"])
+        const url = yield* eventually("its address", SECONDS, relay, () => /ws:\S+/.exec(relay.stdout())?.[0])
+        const out = yield* ownBundle
+        const where = ["--image", yield* image("node"), "--relay", url]
+        const harness = yield* run(out, where, example("manifest.yaml"), { DOCKER_HOST: yield* engineByTcp })
+        assert.strictEqual(yield* harness.ended, 0, harness.stdout() + harness.stderr())
+        const { outcome, relay_probe: probe, relay_url: relayUrl } = summaryOf(out)
+        assert.deepStrictEqual([outcome, relayUrl, probe?.result], ["done", url, "handshake"])
+        assert.deepStrictEqual(yield* leftOf(out), [])
+      }).pipe(Effect.scoped),
+    TEST_LIMIT
   )
 })
 

@@ -45,6 +45,17 @@ export const environmentFlags = {
     "storage",
     "Limit what it may write, in MiB, where the engine can. Default: what the manifest says"
   ),
+  pids: Flag.Int("pids").pipe(
+    Flag.filter(above0, (value) => `Expected a number of processes above 0, got ${value}`),
+    Flag.withMetavar("N"),
+    Flag.withDescription("Limit the container's processes and threads. Default: the engine's own limit"),
+    Flag.optional
+  ),
+  user: text(
+    "user",
+    "USER",
+    "Run everything of the trial as this user of the container: a name, UID or UID:GID. Default: the image's"
+  ),
   network: text("network", "NAME", "The container's network: public (default), none, host, or one that exists")
 }
 
@@ -62,7 +73,9 @@ export const toEnvironment = (command: string, flags: Flags, fallback?: Requeste
         memory: Option.getOrUndefined(flags.memory),
         cpus: Option.getOrUndefined(flags.cpus),
         storage: Option.getOrUndefined(flags.storage),
-        network: Option.getOrUndefined(flags.network)
+        pids: Option.getOrUndefined(flags.pids),
+        network: Option.getOrUndefined(flags.network),
+        user: Option.getOrUndefined(flags.user)
       },
       fallback
     )

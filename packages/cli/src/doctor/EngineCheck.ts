@@ -17,13 +17,14 @@ import { duration } from "../internal/terminalText.ts"
 import type { Finding } from "./Finding.ts"
 
 /** Small enough for every machine. */
-const LIMITS = { cpus: 1, memoryMb: 256, storageMb: 512 } as const
+const LIMITS = { cpus: 1, memoryMb: 256, storageMb: 512, pids: 512 } as const
 
 const REQUEST: ContainerRequest = {
   _tag: "Container",
   source: { _tag: "ThisMachine" },
   limits: LIMITS,
-  network: "none"
+  network: "none",
+  user: undefined
 }
 
 /** The engine that trials would use, and a container of it. Leaves an image of a few hundred bytes behind, and nothing else. */
@@ -85,7 +86,7 @@ const tried = Effect.fnUntraced(function* (started: number) {
   return found
 })
 
-const KINDS = { cpus: "cores", memoryMb: "memory", storageMb: "storage" } as const
+const KINDS = { cpus: "cores", memoryMb: "memory", storageMb: "storage", pids: "processes" } as const
 
 /** What it can, and, one by one, what it cannot. Pure. */
 export const judge = (facts: EngineFacts, found: TriedContainer): ReadonlyArray<Finding> => {

@@ -44,13 +44,13 @@ describe("an engine", () => {
   }
   const found: EngineCheck.TriedContainer = {
     millis: 300,
-    applied: { cpus: 1, memoryMb: 256, storageMb: 512 },
+    applied: { cpus: 1, memoryMb: 256, storageMb: 512, pids: 512 },
     way: { _tag: "Bridge" }
   }
 
   it("that can everything has one line", () => {
     assert.deepStrictEqual(said(EngineCheck.judge(facts, found)), [
-      "container ok: starts one in 0.3 s; limits its cores, memory and storage; bridges a relay of this machine into it, whatever its network"
+      "container ok: starts one in 0.3 s; limits its cores, memory, storage and processes; bridges a relay of this machine into it, whatever its network"
     ])
   })
 
@@ -61,7 +61,7 @@ describe("an engine", () => {
     )
     assert.deepStrictEqual(said(findings), [
       "container ok: starts one in 0.3 s; limits its cores",
-      "container warn: cannot limit its memory and storage",
+      "container warn: cannot limit its memory, storage and processes",
       "container warn: cannot bridge a relay of this machine into it; that needs Linux, root, and an engine on this machine",
       "container warn: cannot tell that memory ran out"
     ])

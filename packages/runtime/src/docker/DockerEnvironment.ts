@@ -143,7 +143,7 @@ const prepare = Effect.fnUntraced(function* (
 })
 
 const factsOf = (
-  { engine, found, state }: Place,
+  { engine, found, options, state }: Place,
   prepared: Prepared,
   limitations: ReadonlyArray<string>
 ): EnvironmentFacts => {
@@ -152,7 +152,8 @@ const factsOf = (
     id: state.id,
     engine: { flavor, version, address },
     image: { reference: found.reference ?? state.image, id: state.image },
-    applied: state.applied,
+    // Of a container that exists, the engine knows the user that it was made with, and not ours.
+    applied: { ...state.applied, user: options.user ?? state.applied.user },
     ...(found.timeLimitSeconds === undefined ? {} : { timeLimitSeconds: found.timeLimitSeconds })
   }
   const home = prepared.home === "" ? "/" : prepared.home

@@ -69,8 +69,11 @@ export const openBridge = Effect.fn("NetworkBridge.open")(function* (
   ).pipe(Effect.map((server) => server.on("connection", (client) => join(client, options.target, connections))))
 })
 
-/** Each end's bytes go to the other, and its end of sending, too. */
-const join = (client: Socket, target: BridgeAddress, connections: Set<Socket>): void => {
+/**
+ * Connects `client` to `target`, from this process: each end's bytes go to the other, and its end of sending, too. Both are among
+ * `connections` while they are open. A client must have been accepted half-open.
+ */
+export const join = (client: Socket, target: BridgeAddress, connections: Set<Socket>): void => {
   const upstream = connect({ ...target, allowHalfOpen: true })
   for (const [socket, other] of [
     [client, upstream],
