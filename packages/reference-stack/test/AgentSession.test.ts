@@ -1,5 +1,6 @@
 import * as AgentSession from "@buzz-orchestra/reference-stack/buzz-agent/AgentSession"
 import * as Playbook from "@buzz-orchestra/reference-stack/buzz-agent/Playbook"
+import * as ScriptedProvider from "@buzz-orchestra/reference-stack/buzz-agent/ScriptedProvider"
 import type { Toolbox } from "@buzz-orchestra/reference-stack/buzz-agent/Toolbox"
 import { TracingLog } from "@buzz-orchestra/reference-stack/TracingLog"
 import { assert, it } from "@effect/vitest"
@@ -9,29 +10,19 @@ import { TestClock } from "effect/testing"
 const SYSTEM = "You are `solo-1` (pubkey `aa`)"
 
 /** A session over a toolbox whose shell answers with the command itself, and a list of what happened. */
-const session = Effect.fnUntraced(function* (steps: string) {
+const session = Effect.fnUntraced(function* (steps: string, maxRounds = 0) {
   const happened: Array<string> = []
   const note = (text: string) => Effect.sync(() => void happened.push(text))
   const toolbox: Toolbox = {
+    tools: [],
     find: (tool) => (tool === "read_file" ? undefined : `mcp__${tool}`),
     call: (name, args) =>
       name === "mcp__shell"
         ? Effect.as(note(`call ${name}`), { text: `ran ${String(args["command"])}`, isError: false })
         : Effect.as(note(`call ${name} ${JSON.stringify(args)}`), { text: "", isError: false })
   }
-  const one = yield* AgentSession.make({
-    playbook: Result.getOrThrow(Playbook.parse(`agents: { solo-1: [{ repeat: true, steps: ${steps} }] }`)),
-    maxRounds: 0,
-    systemPrompt: SYSTEM,
-    toolbox,
-    client: {
-      say: (text) => note(`say ${text}`),
-      toolStarted: ({ id, title }) => note(`started ${id} ${title}`),
-      toolEnded: ({ id, text }) => note(`ended ${id} ${text}`),
-      usage: ({ cached, input, output }) => note(`usage ${input} ${output} ${cached}`)
-    },
-    faults: { crash: Effect.die("crashed"), ignoreTerm: note("ignores TERM") }
-  }).pipe(
+  const playbook = Result.getOrThrow(Playbook.parse(`agents: { solo-1: [{ repeat: true, steps: ${steps} }] }`))
+  const provider = yield* ScriptedProvider.make(playbook).pipe(
     Effect.provide(
       Layer.merge(
         FileSystem.layerNoop({ exists: () => Effect.succeed(false) }),
@@ -39,6 +30,20 @@ const session = Effect.fnUntraced(function* (steps: string) {
       )
     )
   )
+  const one = AgentSession.make({
+    provider,
+    maxRounds,
+    systemPrompt: SYSTEM,
+    toolbox,
+    client: {
+      say: (text) => note(`say ${text}`),
+      toolStarted: ({ id, title }) => note(`started ${id} ${title}`),
+      toolEnded: ({ id, text }) => note(`ended ${id} ${text}`),
+      usage: ({ cached, input, output }) => note(`usage ${input} ${output} ${cached}`),
+      keepAlive: Effect.void
+    },
+    faults: { crash: Effect.die("crashed"), ignoreTerm: note("ignores TERM") }
+  })
   return { one, happened }
 })
 
@@ -102,6 +107,17 @@ it.effect("thinks as long as it is told to, unless it is cancelled", () =>
     yield* one.cancel
     assert.strictEqual(yield* Fiber.join(second), "cancelled")
     assert.strictEqual(happened.filter((text) => text === "say done").length, 1)
+  })
+)
+
+it.effect("stops after the allowed number of responses, and refuses a second prompt meanwhile", () =>
+  Effect.gen(function* () {
+    const { one } = yield* session('[{ shell: "1" }, { wait_ms: 1000 }, { shell: "2" }, { say: never }]', 2)
+    const first = yield* Effect.forkChild(one.prompt("x"), { startImmediately: true })
+    const refused = yield* Effect.flip(one.prompt("again"))
+    assert.deepStrictEqual([refused.code, refused.message], [-32_602, "session/prompt: prompt already in flight"])
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* Fiber.join(first), "max_turn_requests")
   })
 )
 

@@ -1,98 +1,16 @@
-import * as acp from "@agentclientprotocol/sdk"
+import { buzzAgent } from "@buzz-orchestra/reference-stack/buzz-agent/BuzzAgent"
 import { assert, layer } from "@effect/vitest"
-import { Effect, FileSystem, Schema, Stream } from "effect"
-import { ChildProcess } from "effect/process"
-import { childPipes } from "../src/internal/childPipes.ts"
+import { Context, Effect, FileSystem, Layer } from "effect"
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
+import * as Agent from "./agent.ts"
 import * as Programs from "./programs.ts"
+import * as Answers from "./providerAnswers.ts"
 
-const SYSTEM = "You are `solo-1` (pubkey `aa`), working in channel `C` for user `ada` (pubkey `bb`)."
-
-const Usage = Schema.Struct({
-  update: Schema.Struct({
-    sessionUpdate: Schema.Literal("usage_update"),
-    accumulatedInputTokens: Schema.Int,
-    accumulatedOutputTokens: Schema.Int,
-    accumulatedCachedTokens: Schema.Int
-  })
-})
-
-const decodeUsage = Schema.decodeUnknownSync(Usage)
-
-const request = <A>(call: () => Promise<A>) =>
-  Effect.tryPromise({ try: call, catch: (error) => error as acp.RequestError }).pipe(Effect.timeout("15 seconds"))
-
-/** A running buzz-agent with a playbook, its ACP client, and everything it was told. */
-const agent = (playbook: string, env: Record<string, string> = {}) =>
-  Effect.gen(function* () {
-    const fileSystem = yield* FileSystem.FileSystem
-    const cwd = yield* fileSystem.makeTempDirectoryScoped({ prefix: "agent-test-" })
-    yield* fileSystem.writeFileString(`${cwd}/playbook.yaml`, playbook)
-    const command = yield* Programs.programPath("buzz-agent")
-    const handle = yield* ChildProcess.make(command, [], {
-      env: {
-        ...Programs.BASE_ENVIRONMENT,
-        BUZZ_AGENT_PROVIDER: "scripted",
-        SCRIPTED_API_KEY: "secret-key",
-        SCRIPTED_PLAYBOOK: `${cwd}/playbook.yaml`,
-        ...env
-      },
-      killSignal: "SIGKILL"
-    })
-    const log: Array<string> = []
-    yield* handle.stderr.pipe(
-      Stream.decodeText(),
-      Stream.runForEach((text) => Effect.sync(() => log.push(text))),
-      Effect.forkScoped
-    )
-    const pipes = yield* childPipes(handle)
-    const updates: Array<acp.SessionUpdate> = []
-    const usage: Array<ReadonlyArray<number>> = []
-    const connection = acp
-      .client({ name: "test" })
-      .onNotification("session/update", ({ params }) => void updates.push(params.update))
-      .onNotification(
-        "_goose/unstable/session/update",
-        decodeUsage,
-        ({ params: { update } }) =>
-          void usage.push([
-            update.accumulatedInputTokens,
-            update.accumulatedOutputTokens,
-            update.accumulatedCachedTokens
-          ])
-      )
-      .connect(acp.ndJsonStream(pipes.writable, pipes.readable))
-    yield* request(() =>
-      connection.agent.request("initialize", { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {} })
-    )
-    const newSession = request(() =>
-      Programs.programDirectory.then((directory) =>
-        connection.agent.request("session/new", {
-          cwd,
-          mcpServers: [
-            {
-              name: "buzz-dev-mcp",
-              command: `${directory}/buzz-dev-mcp`,
-              args: [],
-              env: [{ name: "BUZZ_PRIVATE_KEY", value: "from-session" }]
-            }
-          ]
-        })
-      )
-    )
-    const prompt = (sessionId: string, text: string) =>
-      request(() => connection.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] }))
-    const cancel = (sessionId: string) => Effect.promise(() => connection.agent.notify("session/cancel", { sessionId }))
-    return { cwd, handle, log, updates, usage, newSession, prompt, cancel, endInput: pipes.endInput }
-  })
-
-layer(Programs.layer, { excludeTestServices: true })("buzz-agent", (it) => {
-  it.effect(
-    "plays a turn: text, a tool call through the MCP server, usage after every response",
-    () =>
-      Effect.gen(function* () {
-        const { cwd, newSession, prompt, updates, usage } = yield* agent(`
+const PLAYBOOK = `
 agents:
-  solo-1:
+  writer-1:
     - when: write
       steps:
         - say: I write it.
@@ -101,18 +19,51 @@ agents:
         - expect: "Hello ${"b".repeat(64)}"
         - usage: { input: 200, output: 1 }
         - stop: end_turn
-`)
-        const { sessionId } = yield* newSession
+    - { when: second, steps: [{ shell: echo no }, { expect: "yes" }] }
+    - { when: third, steps: [{ shell: "echo {member:nobody}" }] }
+  patient-1:
+    - steps: [{ hang: until_cancelled }]
+    - steps: [{ stop: refusal }]
+  failing-1:
+    - { steps: [{ error: overloaded }] }
+  mute-1: []
+  stubborn-1:
+    - { when: mask, steps: [{ ignore_term: true }] }
+    - { when: still, steps: [{ stop: end_turn }] }
+    - { when: die, steps: [{ crash: true }] }
+`
+
+/** One agent for the sessions of every test that can share it. */
+class Shared extends Context.Service<Shared, Effect.Success<ReturnType<typeof Agent.start>>>()("test/Shared") {
+  static readonly layer = Layer.effect(Shared, Effect.flatMap(Agent.playing(PLAYBOOK), Agent.start))
+}
+
+const TestLayer = Layer.provideMerge(Shared.layer, Programs.layer)
+
+const system = (name: string) =>
+  `[System]\nYou are \`${name}\` (pubkey \`aa\`), working in channel \`C\` for user \`ada\` (pubkey \`bb\`).`
+
+const first = (name: string, prompt = "x") => `${system(name)}\n\n[Context]\nScope: channel\n\n${prompt}`
+
+/** For one test after the other. */
+const IN_ORDER = { ...Programs.SLOW, concurrent: false }
+
+layer(TestLayer, { excludeTestServices: true, timeout: Programs.SLOW.timeout })("buzz-agent", (it) => {
+  it.effect(
+    "plays a turn: text, a tool call through the MCP server, usage after every response; and fails as a provider does",
+    () =>
+      Effect.gen(function* () {
+        const { session, usage } = yield* Shared
+        const { cwd, prompt, sessionId, updates } = yield* session("with tools")
         assert.match(sessionId, /^ses_[0-9a-f]{16}$/)
         const event = `[Buzz event: @mention]\nEvent ID: ${"e".repeat(64)}\nChannel: c (#11111111-1111-4111-8111-111111111111)\nKind: 9\nFrom: Ada (npub: n, hex: ${"b".repeat(64)})\nContent: write`
-        const answer = yield* prompt(sessionId, `[System]\n${SYSTEM}\n\n[Context]\nScope: channel\n\n${event}`)
-        assert.strictEqual(answer.stopReason, "end_turn")
-        assert.deepStrictEqual(usage, [
+        assert.strictEqual((yield* prompt(first("writer-1", event))).stopReason, "end_turn")
+        assert.deepStrictEqual(usage.splice(0), [
           [100, 10, 5],
           [300, 11, 5]
         ])
         assert.deepStrictEqual(
-          updates.map((update) => [update.sessionUpdate, "status" in update ? update.status : undefined]),
+          updates().map((update) => [update.sessionUpdate, "status" in update ? update.status : undefined]),
           [
             ["agent_message_chunk", undefined],
             ["tool_call", "pending"],
@@ -120,123 +71,161 @@ agents:
             ["tool_call_update", "completed"]
           ]
         )
-        const call = updates[1]
+        const call = updates()[1]
         assert.strictEqual(call?.sessionUpdate === "tool_call" ? call.title : undefined, "buzz-dev-mcp__shell")
         const fileSystem = yield* FileSystem.FileSystem
         assert.strictEqual(yield* fileSystem.readFileString(`${cwd}/hello.txt`), `Hello ${"b".repeat(64)}`)
-        assert.include(JSON.stringify(updates[3]), "from-session []")
+        assert.include(JSON.stringify(updates()[3]), "from-session []")
+        assert.include((yield* Effect.flip(prompt("second"))).message, 'expected "yes"')
+        assert.include((yield* Effect.flip(prompt("third"))).message, "no value for {member:nobody}")
       }),
-    Programs.SLOW
+    IN_ORDER
   )
 
   it.effect(
     "answers a cancel, refuses a second prompt meanwhile, and keeps the session",
     () =>
       Effect.gen(function* () {
-        const { cancel, newSession, prompt } = yield* agent(`
-agents:
-  solo-1:
-    - steps: [{ hang: until_cancelled }]
-    - steps: [{ stop: refusal }]
-`)
-        const { sessionId } = yield* newSession
-        const running = yield* Effect.forkChild(prompt(sessionId, `[System]\n${SYSTEM}\n\n[Context]\nx`), {
-          startImmediately: true
-        })
-        const refused = yield* Effect.flip(prompt(sessionId, "again"))
+        const { session } = yield* Shared
+        const { cancel, prompt } = yield* session("without tools")
+        const running = yield* Effect.forkChild(prompt(first("patient-1")), { startImmediately: true })
+        const refused = yield* Effect.flip(prompt("again"))
         assert.include(refused.message, "prompt already in flight")
-        yield* cancel(sessionId)
+        yield* cancel
         assert.strictEqual((yield* Programs.joined(running)).stopReason, "cancelled")
         // The system prompt is remembered: the second prompt does not repeat it.
-        assert.strictEqual((yield* prompt(sessionId, "next")).stopReason, "refusal")
+        assert.strictEqual((yield* prompt("next")).stopReason, "refusal")
       }),
-    Programs.SLOW
+    IN_ORDER
   )
 
   it.effect(
-    "stops after the allowed number of responses",
+    "answers errors with their codes, and says in its log when the playbook has no turn for a prompt",
     () =>
       Effect.gen(function* () {
-        const { newSession, prompt } = yield* agent(
-          `agents: { solo-1: [{ steps: [{ shell: "true" }, { shell: "true" }, { say: never }] }] }`,
-          { BUZZ_AGENT_MAX_ROUNDS: "2" }
+        const { log, session, usage } = yield* Shared
+        const { prompt, updates } = yield* session("without tools")
+        const failed = yield* Effect.flip(prompt(first("failing-1")))
+        assert.strictEqual("code" in failed ? failed.code : undefined, -32_000)
+        assert.strictEqual(failed.message, "llm: overloaded")
+        assert.include((yield* Effect.flip(prompt(first("other-1")))).message, "no agent other-1")
+        const mute = yield* session("without tools")
+        usage.splice(0)
+        assert.strictEqual((yield* mute.prompt(first("mute-1"))).stopReason, "end_turn")
+        assert.deepStrictEqual(updates(), [])
+        assert.deepStrictEqual(usage.splice(0), [[Math.ceil(first("mute-1").length / 4), 0, 0]])
+        yield* log.awaitOutput("WARN buzz_agent: the playbook has no turn left for this prompt agent=mute-1\n")
+        assert.notInclude(log.output(), "secret-key")
+      }),
+    IN_ORDER
+  )
+
+  it.effect(
+    "outlives SIGTERM only when the playbook says so, and dies without an answer when it says that",
+    () =>
+      Effect.gen(function* () {
+        const { handle, session } = yield* Shared
+        const { prompt } = yield* session("without tools")
+        yield* prompt(first("stubborn-1", "mask"))
+        process.kill(handle.pid, "SIGTERM")
+        assert.strictEqual((yield* prompt("still there?")).stopReason, "end_turn")
+        yield* Effect.flip(prompt("die"))
+        assert.strictEqual(yield* Effect.timeout(handle.exitCode, "10 seconds"), 101)
+      }),
+    IN_ORDER
+  )
+})
+
+/** An HTTP server that answers with these bodies in turn, and the requests that it got. */
+const provider = Effect.fnUntraced(function* (bodies: ReadonlyArray<object>) {
+  const requests: Array<{
+    readonly url: string | undefined
+    readonly headers: IncomingHttpHeaders
+    readonly body: any
+  }> = []
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const answer = bodies[requests.length]
+    requests.push({ url: request.url, headers: request.headers, body: JSON.parse(await text(request)) })
+    response.writeHead(answer === undefined ? 500 : 200, { "content-type": "application/json" })
+    response.end(JSON.stringify(answer ?? {}))
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.sync(() => void server.close().closeAllConnections())
+  )
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+})
+
+layer(Programs.layer, { excludeTestServices: true })("buzz-agent, on its own", (it) => {
+  it.effect(
+    "speaks with a provider over HTTP: its tools, a call, the result, and what all of it cost; then ends with its stdin",
+    () =>
+      Effect.gen(function* () {
+        const [said, call] = Answers.messages.call.content
+        const shell = {
+          ...call,
+          name: "buzz-dev-mcp__shell",
+          input: { command: "echo $PPID; echo [$ANTHROPIC_API_KEY]" }
+        }
+        const { requests, url } = yield* provider([
+          { ...Answers.messages.call, content: [said, shell] },
+          Answers.messages.end
+        ])
+        const { endInput, handle, log, session, usage } = yield* Agent.start({
+          BUZZ_AGENT_PROVIDER: "anthropic",
+          ANTHROPIC_API_KEY: "sk-secret",
+          ANTHROPIC_BASE_URL: url,
+          BUZZ_AGENT_MODEL: "claude-test"
+        })
+        const { prompt, updates } = yield* session("with tools")
+        assert.strictEqual((yield* prompt(first("solo-1", "go"))).stopReason, "end_turn")
+        assert.deepStrictEqual(usage, [
+          [2095, 89, 2000],
+          [2195, 96, 2000]
+        ])
+        assert.deepStrictEqual(
+          updates().flatMap((update) =>
+            update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
+              ? [update.content.text]
+              : []
+          ),
+          ["I'll look.", "Done."]
         )
-        const { sessionId } = yield* newSession
-        const answer = yield* prompt(sessionId, `[System]\n${SYSTEM}\n\n[Context]\nx`)
-        assert.strictEqual(answer.stopReason, "max_turn_requests")
+        assert.deepStrictEqual(
+          requests.map((request) => [request.url, request.headers["x-api-key"], request.body.model]),
+          [
+            ["/v1/messages", "sk-secret", "claude-test"],
+            ["/v1/messages", "sk-secret", "claude-test"]
+          ]
+        )
+        const body = requests[1]?.body
+        assert.strictEqual(body.system, system("solo-1"))
+        assert.deepStrictEqual(
+          body.tools.map((tool: { name: string }) => tool.name),
+          ["shell", "read_file", "str_replace", "todo"].map((name) => `buzz-dev-mcp__${name}`)
+        )
+        const [result] = body.messages[2].content
+        assert.deepStrictEqual([result.tool_use_id, result.is_error], ["toolu_01", false])
+        const { stdout } = JSON.parse(result.content[0].text)
+        // The provider's key is not for the model's commands.
+        const [mcp, key] = stdout.split("\n")
+        assert.strictEqual(key, "[]")
+        yield* log.awaitOutput("buzz-agent starting: provider=anthropic model=claude-test")
+        assert.notInclude(log.output(), "sk-secret")
+
+        yield* endInput
+        assert.strictEqual(yield* Effect.timeout(handle.exitCode, "10 seconds"), 0)
+        assert.isTrue(yield* Programs.gone(Number(mcp)))
       }),
     Programs.SLOW
   )
 
   it.effect(
-    "fails a prompt as a provider does: an error, an unmet expectation, an unknown agent",
+    "is ended by SIGTERM",
     () =>
       Effect.gen(function* () {
-        const { newSession, prompt } = yield* agent(`
-agents:
-  solo-1:
-    - { when: first, steps: [{ error: overloaded }] }
-    - { when: second, steps: [{ shell: echo no }, { expect: "yes" }] }
-    - { when: third, steps: [{ shell: "echo {member:nobody}" }] }
-`)
-        const { sessionId } = yield* newSession
-        const failure = (text: string) => Effect.flip(prompt(sessionId, text))
-        const first = yield* failure(`[System]\n${SYSTEM}\n\n[Context]\nfirst`)
-        assert.strictEqual("code" in first ? first.code : undefined, -32_000)
-        assert.strictEqual(first.message, "llm: overloaded")
-        assert.include((yield* failure("second")).message, 'expected "yes"')
-        assert.include((yield* failure("third")).message, "no value for {member:nobody}")
-        const other = yield* failure("[System]\nYou are `other-1` (pubkey `aa`)\n\n[Context]\nx")
-        assert.include(other.message, "no agent other-1")
-      }),
-    Programs.SLOW
-  )
-
-  it.effect(
-    "says nothing, and says so in its log, when the playbook has no turn for a prompt",
-    () =>
-      Effect.gen(function* () {
-        const { log, newSession, prompt, updates, usage } = yield* agent("agents: { solo-1: [] }")
-        const { sessionId } = yield* newSession
-        const text = `[System]\n${SYSTEM}\n\n[Context]\nx`
-        assert.strictEqual((yield* prompt(sessionId, text)).stopReason, "end_turn")
-        assert.deepStrictEqual(updates, [])
-        assert.deepStrictEqual(usage, [[Math.ceil(text.length / 4), 0, 0]])
-        assert.include(log.join(""), "WARN buzz_agent: the playbook has no turn left for this prompt agent=solo-1")
-        assert.notInclude(log.join(""), "secret-key")
-      }),
-    Programs.SLOW
-  )
-
-  it.effect(
-    "dies without an answer when the playbook says so, and ends with its stdin otherwise",
-    () =>
-      Effect.gen(function* () {
-        const crashing = yield* agent("agents: { solo-1: [{ steps: [{ crash: true }] }] }")
-        const { sessionId } = yield* crashing.newSession
-        yield* Effect.flip(crashing.prompt(sessionId, `[System]\n${SYSTEM}\n\n[Context]\nx`))
-        assert.strictEqual(yield* crashing.handle.exitCode, 101)
-
-        const idle = yield* agent("agents: {}")
-        yield* idle.newSession
-        yield* idle.endInput
-        assert.strictEqual(yield* Effect.timeout(idle.handle.exitCode, "10 seconds"), 0)
-      }),
-    Programs.SLOW
-  )
-
-  it.effect(
-    "outlives SIGTERM only when the playbook says so",
-    () =>
-      Effect.gen(function* () {
-        const stubborn = yield* agent("agents: { solo-1: [{ repeat: true, steps: [{ ignore_term: true }] }] }")
-        const { sessionId } = yield* stubborn.newSession
-        const text = `[System]\n${SYSTEM}\n\n[Context]\nx`
-        yield* stubborn.prompt(sessionId, text)
-        process.kill(stubborn.handle.pid, "SIGTERM")
-        assert.strictEqual((yield* stubborn.prompt(sessionId, "again")).stopReason, "end_turn")
-
-        const ordinary = yield* agent("agents: {}")
+        const ordinary = yield* Effect.flatMap(Agent.playing("agents: {}"), Agent.start)
         process.kill(ordinary.handle.pid, "SIGTERM")
         const exit = yield* Effect.exit(Effect.timeout(ordinary.handle.exitCode, "10 seconds"))
         assert.include(String(exit), "SIGTERM")
@@ -245,22 +234,21 @@ agents:
   )
 
   it.effect(
-    "exits 2 with one line when its configuration is wrong",
+    "ends with code 2 and one line when its configuration is wrong",
     () =>
       Effect.gen(function* () {
-        const command = yield* Programs.programPath("buzz-agent")
         const cases: ReadonlyArray<readonly [Record<string, string>, string]> = [
-          [{ BUZZ_AGENT_PROVIDER: "anthropic" }, "ERROR buzz_agent: config: BUZZ_AGENT_PROVIDER=anthropic"],
+          [{ BUZZ_AGENT_PROVIDER: "databricks" }, "ERROR buzz_agent: config: BUZZ_AGENT_PROVIDER=databricks"],
           [
             { BUZZ_AGENT_PROVIDER: "scripted", SCRIPTED_API_KEY: "k", SCRIPTED_PLAYBOOK: "/none.yaml" },
             "config: cannot read SCRIPTED_PLAYBOOK /none.yaml"
           ]
         ]
         for (const [env, text] of cases) {
-          const running = yield* Programs.start(command, [], { env })
-          assert.strictEqual(yield* running.exitCode, 2)
-          const output = yield* running.awaitOutput(text)
-          assert.strictEqual(output.trim().split("\n").length, 1)
+          const exit = yield* Effect.flip(buzzAgent(env))
+          assert.strictEqual(exit.code, 2)
+          assert.include(exit.stderr, text)
+          assert.notInclude(exit.stderr, "\n")
         }
       }),
     Programs.SLOW

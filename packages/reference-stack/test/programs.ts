@@ -19,12 +19,16 @@ export const programPath = (name: ReferenceStack.ProgramName) =>
     (directory) => `${directory}/${name}`
   )
 
-/** A running program with everything it has printed so far. */
-export interface Running {
-  readonly pid: number
+/** What was printed so far. */
+export interface Output {
   readonly output: () => string
-  /** Waits, at most 30 s, until stdout or stderr contain `text` (`times` times). Returns everything printed so far. */
+  /** Waits, at most 30 s, until `text` was printed (`times` times). Returns everything printed so far. */
   awaitOutput(text: string, times?: number): Effect.Effect<string>
+}
+
+/** A running program with what it prints on stdout and stderr. */
+export interface Running extends Output {
+  readonly pid: number
   readonly exitCode: Effect.Effect<number, unknown>
 }
 
@@ -35,6 +39,36 @@ export const BASE_ENVIRONMENT: Record<string, string> = Object.fromEntries(
     return value === undefined ? [] : [[name, value]]
   })
 )
+
+/** Collects a text for as long as the scope lasts. */
+export const collect = Effect.fnUntraced(function* (text: Stream.Stream<string, unknown>) {
+  let all = ""
+  const waiting = new Set<{ readonly isMet: () => boolean; readonly found: Deferred.Deferred<string> }>()
+  yield* text.pipe(
+    Stream.runForEach((chunk) =>
+      Effect.sync(() => {
+        all += chunk
+        for (const wait of waiting) if (wait.isMet()) Deferred.doneUnsafe(wait.found, Effect.succeed(all))
+      })
+    ),
+    Effect.forkScoped
+  )
+  const awaitOutput = (text: string, times = 1) =>
+    Effect.gen(function* () {
+      const isMet = () => all.split(text).length > times
+      if (isMet()) return all
+      const wait = { isMet, found: yield* Deferred.make<string>() }
+      waiting.add(wait)
+      return yield* Deferred.await(wait.found)
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: "30 seconds",
+        orElse: () => Effect.die(new Error(`no ${JSON.stringify(text)} within 30 s in:\n${all}`))
+      })
+    )
+  const collected: Output = { output: () => all, awaitOutput }
+  return collected
+})
 
 /** Starts `command` with the base and exactly this environment; closing the scope ends its process group. */
 export const start = (
@@ -50,32 +84,8 @@ export const start = (
       killSignal: "SIGTERM",
       forceKillAfter: "2 seconds"
     })
-    let output = ""
-    const waiting = new Set<{ readonly isMet: () => boolean; readonly found: Deferred.Deferred<string> }>()
-    yield* handle.all.pipe(
-      Stream.decodeText(),
-      Stream.runForEach((chunk) =>
-        Effect.sync(() => {
-          output += chunk
-          for (const wait of waiting) if (wait.isMet()) Deferred.doneUnsafe(wait.found, Effect.succeed(output))
-        })
-      ),
-      Effect.forkScoped
-    )
-    const awaitOutput = (text: string, times = 1) =>
-      Effect.gen(function* () {
-        const isMet = () => output.split(text).length > times
-        if (isMet()) return output
-        const wait = { isMet, found: yield* Deferred.make<string>() }
-        waiting.add(wait)
-        return yield* Deferred.await(wait.found)
-      }).pipe(
-        Effect.timeoutOrElse({
-          duration: "30 seconds",
-          orElse: () => Effect.die(new Error(`no ${JSON.stringify(text)} within 30 s in:\n${output}`))
-        })
-      )
-    const running: Running = { pid: handle.pid, output: () => output, awaitOutput, exitCode: handle.exitCode }
+    const { awaitOutput, output } = yield* collect(Stream.decodeText(handle.all))
+    const running: Running = { pid: handle.pid, output, awaitOutput, exitCode: handle.exitCode }
     return running
   })
 

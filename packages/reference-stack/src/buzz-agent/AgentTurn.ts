@@ -3,26 +3,10 @@
  */
 import { Effect, Result } from "effect"
 import * as AgentFailed from "./AgentFailed.ts"
-import type { Step, StopReason, TOOL_STEPS, Turn, Usage } from "./Playbook.ts"
+import type { Step, StopReason, TOOL_STEPS, Turn } from "./Playbook.ts"
+import type { ProcessFaults, TurnClient } from "./Provider.ts"
 import * as ScriptedModel from "./ScriptedModel.ts"
 import type { Toolbox } from "./Toolbox.ts"
-
-/** What the client is told while a turn runs. */
-export interface TurnClient {
-  readonly say: (text: string) => Effect.Effect<void>
-  readonly toolStarted: (call: {
-    readonly id: string
-    readonly title: string
-    readonly args: Readonly<Record<string, unknown>>
-  }) => Effect.Effect<void>
-  readonly toolEnded: (call: {
-    readonly id: string
-    readonly text: string
-    readonly isError: boolean
-  }) => Effect.Effect<void>
-  /** After every response: what it cost. */
-  readonly cost: (cost: Required<Usage>) => Effect.Effect<void>
-}
 
 /** What a turn needs of its session. */
 export interface TurnContext {
@@ -37,10 +21,8 @@ export interface TurnContext {
   readonly faults: Faults
 }
 
-/** What a playbook may do to the agent process itself. */
-export interface Faults {
-  readonly crash: Effect.Effect<never>
-  readonly ignoreTerm: Effect.Effect<void>
+/** What a playbook may do to the agent that plays it. */
+export interface Faults extends ProcessFaults {
   /** Cancels are not answered any more. */
   readonly goDeaf: Effect.Effect<void>
 }

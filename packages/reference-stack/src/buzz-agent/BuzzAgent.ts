@@ -1,5 +1,5 @@
 /**
- * The program `buzz-agent`: an ACP agent on stdio whose model is a playbook. It ends when stdin does.
+ * The program `buzz-agent`: an ACP agent on stdio. It ends when stdin does.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as acp from "@agentclientprotocol/sdk"
@@ -13,29 +13,31 @@ import { TracingLog } from "../TracingLog.ts"
 import * as AgentConfig from "./AgentConfig.ts"
 import * as AgentFailed from "./AgentFailed.ts"
 import * as AgentSession from "./AgentSession.ts"
-import * as Playbook from "./Playbook.ts"
+import type { Provider } from "./Provider.ts"
+import * as ProviderConfig from "./ProviderConfig.ts"
 import * as Toolbox from "./Toolbox.ts"
 
 /** Serves until stdin ends. Exit 2 with one `config:` line when the environment or the playbook is wrong. */
 export const buzzAgent = (env: Readonly<Record<string, string | undefined>>): Effect.Effect<void, ProgramExit> =>
   Effect.gen(function* () {
     const config = yield* configured(AgentConfig.parse(env))
-    const playbook = yield* readPlaybook(config.playbook)
+    const provider = yield* providerOf(config)
     const systemPrompt = yield* readSystemPrompt(config)
     const log = yield* TracingLog
-    yield* log.log("INFO", "buzz_agent", `buzz-agent starting: provider=scripted playbook=${config.playbook}`)
-    yield* serve({ config, playbook, systemPrompt, env })
+    yield* log.log("INFO", "buzz_agent", `buzz-agent starting: ${ProviderConfig.describe(config.provider)}`)
+    for (const name of config.unheeded) yield* log.log("WARN", "buzz_agent", `${name} has no effect here`)
+    yield* serve({ config, provider, systemPrompt, env })
   }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, TracingLog.layerStderr]))
 
 interface Setup {
   readonly config: AgentConfig.AgentConfig
-  readonly playbook: Playbook.Playbook
+  readonly provider: Provider
   readonly systemPrompt: string
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The name of the notification by which the real agent reports usage. */
-export const USAGE_METHOD = "_goose/unstable/session/update"
+/** The notification by which the real agent tells what ACP has no update for. */
+const EXTENSION_METHOD = "_goose/unstable/session/update"
 
 const serve = Effect.fnUntraced(function* (setup: Setup) {
   // Sessions and their servers belong to the connection: when it ends, they end.
@@ -109,8 +111,8 @@ const newSession = Effect.fnUntraced(function* (
     initTimeout: Duration.seconds(setup.config.mcpInitTimeoutSeconds),
     toolTimeout: Duration.seconds(setup.config.toolTimeoutSeconds)
   }).pipe(Scope.provide(scope))
-  return yield* AgentSession.make({
-    playbook: setup.playbook,
+  return AgentSession.make({
+    provider: setup.provider,
     maxRounds: setup.config.maxRounds,
     systemPrompt: setup.systemPrompt,
     toolbox,
@@ -129,6 +131,8 @@ const CRASH_CODE = 101
 const sessionClient = (client: acp.AgentContext, sessionId: string): AgentSession.SessionClient => {
   const update = (update: acp.SessionUpdate) =>
     Effect.ignore(Effect.tryPromise(() => client.notify("session/update", { sessionId, update })))
+  const extension = (update: Readonly<Record<string, string | number>>) =>
+    Effect.ignore(Effect.tryPromise(() => client.notify(EXTENSION_METHOD, { sessionId, update })))
   return {
     say: (text) => update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } }),
     toolStarted: ({ id, title, args }) =>
@@ -150,20 +154,15 @@ const sessionClient = (client: acp.AgentContext, sessionId: string): AgentSessio
         status: isError ? "failed" : "completed",
         content: [{ type: "content", content: { type: "text", text } }]
       }),
+    // ACP has no update that says nothing.
+    keepAlive: extension({ sessionUpdate: "keepalive" }),
     usage: ({ cached, input, output }) =>
-      Effect.ignore(
-        Effect.tryPromise(() =>
-          client.notify(USAGE_METHOD, {
-            sessionId,
-            update: {
-              sessionUpdate: "usage_update",
-              accumulatedInputTokens: input,
-              accumulatedOutputTokens: output,
-              accumulatedCachedTokens: cached
-            }
-          })
-        )
-      )
+      extension({
+        sessionUpdate: "usage_update",
+        accumulatedInputTokens: input,
+        accumulatedOutputTokens: output,
+        accumulatedCachedTokens: cached
+      })
   }
 }
 
@@ -189,15 +188,25 @@ const configured = <A>(result: Result.Result<A, string>): Effect.Effect<A, Progr
       )
   })
 
-const readPlaybook = Effect.fnUntraced(function* (path: string) {
+/** Only the chosen half is loaded: every agent of a team starts this program. */
+const providerOf = Effect.fnUntraced(function* ({ limits, provider }: AgentConfig.AgentConfig) {
+  if (provider._tag === "Scripted") return yield* scripted(provider.playbook)
+  const HttpProvider = yield* Effect.promise(() => import("./HttpProvider.ts"))
+  return yield* HttpProvider.make(provider, limits)
+})
+
+const scripted = Effect.fnUntraced(function* (path: string) {
+  const Playbook = yield* Effect.promise(() => import("./Playbook.ts"))
+  const ScriptedProvider = yield* Effect.promise(() => import("./ScriptedProvider.ts"))
   const fileSystem = yield* FileSystem.FileSystem
   const text = yield* fileSystem.readFileString(path).pipe(Effect.result)
-  return yield* configured(
+  const playbook = yield* configured(
     text.pipe(
       Result.mapError((cause) => `cannot read SCRIPTED_PLAYBOOK ${path}: ${cause.message}`),
       Result.flatMap((content) => Result.mapError(Playbook.parse(content), (detail) => `${path}: ${detail}`))
     )
   )
+  return yield* ScriptedProvider.make(playbook)
 })
 
 const readSystemPrompt = Effect.fnUntraced(function* ({ systemPrompt }: AgentConfig.AgentConfig) {

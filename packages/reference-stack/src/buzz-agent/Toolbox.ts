@@ -8,6 +8,7 @@ import { childPipes } from "../internal/childPipes.ts"
 import * as AgentFailed from "./AgentFailed.ts"
 import * as McpEnvironment from "./McpEnvironment.ts"
 import { McpTransport } from "./McpTransport.ts"
+import type { ModelTool } from "./ModelApi.ts"
 
 /** One server as `session/new` names it. */
 export interface McpServer {
@@ -24,11 +25,16 @@ export interface ToolResult {
 }
 
 export interface Toolbox {
+  /** Every tool, by its full name. */
+  readonly tools: ReadonlyArray<ModelTool>
   /** The full name, `<server>__<tool>`, of the first server's tool of this name. */
   find(tool: string): string | undefined
   /** Calls a tool by its full name. */
   call(fullName: string, args: Readonly<Record<string, unknown>>): Effect.Effect<ToolResult, AgentFailed.AgentFailed>
 }
+
+/** Characters of a tool's full name. */
+const MAX_NAME = 64
 
 /** Time from TERM to KILL for a server that does not end with its stdin. */
 const TERM_TO_KILL: Duration.Input = "2 seconds"
@@ -46,16 +52,24 @@ export const start = (options: {
 }): Effect.Effect<Toolbox, AgentFailed.AgentFailed, Scope.Scope | ChildProcessSpawner.ChildProcessSpawner> =>
   Effect.gen(function* () {
     const calls = new Map<string, Call>()
+    const all: Array<ModelTool> = []
     for (const server of options.servers) {
       const client = yield* connect(server, options)
       const { tools } = yield* Effect.tryPromise({
         try: () => client.listTools(),
         catch: (cause) => AgentFailed.mcp(`${server.name}: tools/list failed: ${text(cause)}`)
       })
-      for (const tool of tools)
-        calls.set(`${server.name}__${tool.name}`, callWith(client, tool.name, options.toolTimeout))
+      for (const { description = "", inputSchema, name } of tools) {
+        const fullName = `${server.name}__${name}`
+        // A provider refuses a longer one, and with it every request.
+        if (fullName.length > MAX_NAME)
+          return yield* AgentFailed.mcp(`${server.name}: the tool name ${fullName} exceeds ${MAX_NAME} characters`)
+        calls.set(fullName, callWith(client, name, options.toolTimeout))
+        all.push({ name: fullName, description, inputSchema })
+      }
     }
     return {
+      tools: all,
       find: (tool) => [...calls.keys()].find((name) => name.endsWith(`__${tool}`)),
       call: (fullName, args) =>
         calls.get(fullName)?.(args) ?? Effect.fail(AgentFailed.mcp(`there is no tool ${fullName}`))
@@ -109,7 +123,7 @@ const callWith =
       catch: (cause) => AgentFailed.mcp(`${name}: ${text(cause)}`)
     }).pipe(Effect.map((result) => ({ text: contentText(result.content), isError: result.isError === true })))
 
-/** Only text counts: the scripted model sees nothing else. */
+/** Only text counts: no provider here shows a model anything else. */
 const contentText = (content: unknown): string =>
   (Array.isArray(content) ? content : [])
     .flatMap((block: { readonly type?: unknown; readonly text?: unknown }) =>
