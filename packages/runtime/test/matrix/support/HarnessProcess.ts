@@ -32,6 +32,8 @@ export interface HarnessProcess {
   /** Its exit code, or the signal that ended it. */
   readonly ended: Effect.Effect<number | NodeJS.Signals>
   readonly stderr: () => string
+  /** Lines on stdout that are no words: somebody logged. */
+  readonly noise: ReadonlyArray<string>
 }
 
 const PROGRAM = fileURLToPath(new URL("harness.ts", import.meta.url))
@@ -45,6 +47,7 @@ export const start = (cases: ReadonlyArray<HarnessCase>): Effect.Effect<HarnessP
     ),
     (child): HarnessProcess => {
       const words: Array<HarnessWord> = []
+      const noise: Array<string> = []
       const waiting = new Map<Deferred.Deferred<void>, (words: ReadonlyArray<HarnessWord>) => boolean>()
       let [unfinished, stderr] = ["", ""]
       const look = () => {
@@ -54,7 +57,10 @@ export const start = (cases: ReadonlyArray<HarnessCase>): Effect.Effect<HarnessP
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
         const lines = (unfinished + text).split("\n")
         unfinished = lines.pop() ?? ""
-        words.push(...lines.map((line) => JSON.parse(line) as HarnessWord))
+        for (const line of lines) {
+          if (line.startsWith("{")) words.push(JSON.parse(line) as HarnessWord)
+          else noise.push(line)
+        }
         look()
       })
       const ended = new Promise<number | NodeJS.Signals>((resolve) => {
@@ -70,7 +76,8 @@ export const start = (cases: ReadonlyArray<HarnessCase>): Effect.Effect<HarnessP
           }),
         kill: (signal) => child.kill(signal),
         ended: Effect.promise(() => ended),
-        stderr: () => stderr
+        stderr: () => stderr,
+        noise
       }
     }
   )
