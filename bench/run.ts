@@ -1,5 +1,5 @@
 /**
- * Runs the benches: `node bench/run.ts [start-up] [notice] [relay] [trial]`, all of them by default, one after the other. Prints
+ * Runs the benches: `node bench/run.ts [start-up] [notice] [redaction] [relay] [trial]`, all of them by default, one after the other. Prints
  * Markdown. A target that is missed is said and is no failure.
  */
 import { parseArgs } from "node:util"
@@ -8,12 +8,13 @@ import { load, machine } from "./Machine.ts"
 import { notice } from "./Notice.ts"
 import { ENVIRONMENTS } from "./Place.ts"
 import { NodeRuntime } from "./PlatformNode.ts"
+import { redaction } from "./Redaction.ts"
 import { relayLoad } from "./relay/RelayLoad.ts"
 import * as Services from "./Services.ts"
 import { startUp } from "./StartUp.ts"
 import { trialOverhead } from "./TrialOverhead.ts"
 
-const BENCHES = ["start-up", "notice", "relay", "trial"] as const
+const BENCHES = ["start-up", "notice", "redaction", "relay", "trial"] as const
 type BenchName = (typeof BENCHES)[number]
 
 const USAGE = `usage: node bench/run.ts [${BENCHES.join("] [")}] [--environment ${ENVIRONMENTS.join("|")}]\n`
@@ -46,6 +47,7 @@ const main = Effect.gen(function* () {
   const reports: Readonly<Record<BenchName, Services.Bench>> = {
     "start-up": startUp,
     notice,
+    redaction,
     relay: relayLoad,
     trial: trialOverhead(options.environment)
   }

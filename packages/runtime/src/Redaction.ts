@@ -10,7 +10,7 @@ import type { Redacted } from "effect"
 import { findKeys, type KeyKind } from "./internal/keyShapes.ts"
 import * as LiteralSearch from "./internal/literalSearch.ts"
 import { spellingsOf } from "./internal/secretSpellings.ts"
-import { withoutAnsi } from "./internal/withoutAnsi.ts"
+import { partedLines, withoutAnsi } from "./internal/withoutAnsi.ts"
 
 /** What stands where a secret was. */
 export const REDACTED = "[redacted]"
@@ -26,6 +26,8 @@ export interface Redactor {
   /** Texts to take out, the longest first. None holds a line break. */
   readonly forms: ReadonlyArray<string>
   readonly search: LiteralSearch.LiteralSearch
+  /** 1 for each byte that a secret can have. */
+  readonly alphabet: Uint8Array
 }
 
 /** What a secret that was found is: one of the trial's own, or something of a known shape. */
@@ -43,14 +45,26 @@ export const make = (secrets: ReadonlyArray<Redacted.Redacted<string>>): Redacto
   const forms = [...new Set(secrets.flatMap(spellingsOf))]
     .filter((form) => form.length >= MIN_SECRET_LENGTH)
     .toSorted((a, b) => b.length - a.length)
-  return { forms, search: LiteralSearch.make(forms.map((form) => encoder.encode(form))) }
+  const needles = forms.map((form) => encoder.encode(form))
+  const alphabet = new Uint8Array(256)
+  for (const needle of [encoder.encode(KEY_ALPHABET), ...needles]) for (const byte of needle) alphabet[byte] = 1
+  return { forms, search: LiteralSearch.make(needles), alphabet }
 }
 
 /** Every secret in the bytes, in no order; overlapping ones are found each. */
 export const find = (redactor: Redactor, bytes: Uint8Array): ReadonlyArray<FoundSecret> => {
-  const plain = withoutAnsi(bytes)
-  if (plain === undefined) return findPlain(redactor, bytes)
-  return findPlain(redactor, plain.bytes).map((found) => ({ ...found, ...plain.origin(found) }))
+  const text = latin1.decode(bytes)
+  const found = findPlain(redactor, bytes, text)
+  const lines = partedLines(bytes, text, redactor.alphabet)
+  if (lines.length === 0) return found
+  const parted = lines.flatMap(({ end, start }) => {
+    const plain = withoutAnsi(bytes.subarray(start, end))
+    return findPlain(redactor, plain.bytes, latin1.decode(plain.bytes)).map(({ kind, ...span }): FoundSecret => {
+      const origin = plain.origin(span)
+      return { kind, start: start + origin.start, end: start + origin.end }
+    })
+  })
+  return [...found, ...parted]
 }
 
 /** The bytes without secrets; the very same ones where there is none. */
@@ -98,12 +112,17 @@ export const feed = (
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+/** One character per byte, whatever the bytes are. */
+const latin1 = new TextDecoder("latin1")
+/** What keys of a known shape are made of. */
+const KEY_ALPHABET = "-+./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"
 const MARK = encoder.encode(REDACTED)
 const LINE_FEED = 10
 
-const findPlain = (redactor: Redactor, bytes: Uint8Array): ReadonlyArray<FoundSecret> => {
+/** `text` is `bytes` with one character for each. */
+const findPlain = (redactor: Redactor, bytes: Uint8Array, text: string): ReadonlyArray<FoundSecret> => {
   const known = LiteralSearch.find(redactor.search, bytes)
-  const keys = findKeys(bytes)
+  const keys = findKeys(text)
   return known.length === 0 ? keys : [...known.map((span) => ({ ...span, kind: "trial-credential" as const })), ...keys]
 }
 

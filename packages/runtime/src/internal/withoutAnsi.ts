@@ -1,40 +1,60 @@
 /**
- * Bytes without the sequences in which terminals take colours, movements and titles, and where each byte stood: a secret is one
- * also when a colour begins inside it. Pure.
+ * The sequences in which terminals take colours, movements and titles: a secret is one also when a colour begins inside it.
+ * Pure.
  */
 import type { Span } from "./literalSearch.ts"
 
 const ESCAPE = 0x1b
 const BELL = 0x07
+const LINE_FEED = 0x0a
 
-/** What is left of some bytes. */
+/** Some bytes without sequences, and where they stood. */
 export interface WithoutAnsi {
   readonly bytes: Uint8Array
   /** The span of the original that a span of what is left comes from, with the sequences inside it. */
   origin(span: Span): Span
 }
 
-/** `undefined` where there is no sequence. */
-export const withoutAnsi = (bytes: Uint8Array): WithoutAnsi | undefined => {
-  let next = bytes.indexOf(ESCAPE)
-  if (next === -1) return undefined
+/** The lines in which a sequence stands between two bytes of the alphabet: only there can one part what belongs together. */
+export const partedLines = (bytes: Uint8Array, text: string, alphabet: Uint8Array): ReadonlyArray<Span> => {
+  const lines: Array<Span> = []
+  for (let at = text.indexOf("\u001b"); at !== -1;) {
+    const before = bytes[at - 1]
+    let after = at
+    while (bytes[after] === ESCAPE) after = sequenceEnd(bytes, after)
+    if (isOf(alphabet, before) && isOf(alphabet, bytes[after])) {
+      const end = bytes.indexOf(LINE_FEED, after)
+      const line = { start: bytes.lastIndexOf(LINE_FEED, at) + 1, end: end === -1 ? bytes.length : end }
+      lines.push(line)
+      after = line.end
+    }
+    at = text.indexOf("\u001b", after)
+  }
+  return lines
+}
+
+const isOf = (alphabet: Uint8Array, byte: number | undefined): boolean => byte !== undefined && alphabet[byte] === 1
+
+/** What is left of some bytes. */
+export const withoutAnsi = (bytes: Uint8Array): WithoutAnsi => {
   const left = new Uint8Array(bytes.length)
   /** Begin of each run that is left, and how many bytes were taken out before it. */
-  const starts: Array<number> = []
-  const removed: Array<number> = []
+  const starts: Array<number> = [0]
+  const removed: Array<number> = [0]
   let length = 0
-  let from = 0
-  while (from < bytes.length) {
-    const to = next === -1 ? bytes.length : next
-    if (to > from) {
-      starts.push(length)
-      removed.push(from - length)
-      left.set(bytes.subarray(from, to), length)
-      length += to - from
+  for (let at = 0; at < bytes.length;) {
+    const byte = bytes[at] as number
+    if (byte !== ESCAPE) {
+      left[length++] = byte
+      at++
+      continue
     }
-    if (next === -1) break
-    from = sequenceEnd(bytes, next)
-    next = bytes.indexOf(ESCAPE, from)
+    at = sequenceEnd(bytes, at)
+    if (starts.at(-1) === length) removed[removed.length - 1] = at - length
+    else {
+      starts.push(length)
+      removed.push(at - length)
+    }
   }
   const before = (index: number): number => removed[runOf(starts, index)] ?? 0
   return {
@@ -65,12 +85,13 @@ const sequenceEnd = (bytes: Uint8Array, start: number): number => {
     return isIn(bytes[at], 0x40, 0x7e) ? at + 1 : at
   }
   if (kind === 0x5d) {
-    while (at < bytes.length && bytes[at] !== BELL && bytes[at] !== ESCAPE && bytes[at] !== 0x0a) at++
+    while (at < bytes.length && bytes[at] !== BELL && bytes[at] !== ESCAPE && bytes[at] !== LINE_FEED) at++
     if (bytes[at] === BELL) return at + 1
     return bytes[at] === ESCAPE && bytes[at + 1] === 0x5c ? at + 2 : at
   }
   return isIn(kind, 0x20, 0x7e) ? at : start + 1
 }
 
+/** Beyond the end nothing is in any range. */
 const isIn = (byte: number | undefined, low: number, high: number): boolean =>
-  byte !== undefined && byte >= low && byte <= high
+  (byte as number) >= low && (byte as number) <= high
