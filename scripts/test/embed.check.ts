@@ -10,9 +10,6 @@ import type { TestContext } from "vitest"
 import { output, run } from "./Finished.ts"
 import { install, type Installation, OLDEST_NODE, oldestNode, RegistryUnreachable, ROOT } from "./PackedPackages.ts"
 
-/** What costs seconds and changes only with the packaging runs in `npm run check`, the rest with every test run. */
-const isCheck = process.env["CHECKS"] === "1"
-
 /** The first run builds, packs and installs. */
 const INSTALL_LIMIT = 600_000
 const TEST_LIMIT = 150_000
@@ -112,7 +109,7 @@ describe("the packed packages", () => {
     }
   })
 
-  it.runIf(isCheck)("are complete for npm: nothing missing, nothing twice", async (context) => {
+  it("are complete for npm: nothing missing, nothing twice", async (context) => {
     const { command, embed } = need(context)
     for (const cwd of [command, embed]) {
       await output("npm", ["ls", "--all"], { cwd })
@@ -121,7 +118,7 @@ describe("the packed packages", () => {
     }
   })
 
-  it.runIf(isCheck)(
+  it(
     "open every module but the internal ones, WebAssembly included",
     async (context) => {
       const { embed: cwd } = need(context)
@@ -134,7 +131,7 @@ describe("the packed packages", () => {
     TEST_LIMIT
   )
 
-  it.runIf(isCheck)(
+  it(
     "declare every public module so that a strict program type-checks, and so does the example",
     async (context) => {
       const { embed } = need(context)
@@ -219,7 +216,7 @@ describe.concurrent("examples/embed", () => {
     TEST_LIMIT
   )
 
-  it.runIf(isCheck)(
+  it(
     "runs two trials at once that know nothing of each other",
     async (context) => {
       need(context)
@@ -248,7 +245,7 @@ describe.concurrent("examples/embed", () => {
     TEST_LIMIT
   )
 
-  it.runIf(isCheck)(
+  it(
     "ends its trial in order when it is interrupted",
     async (context) => {
       need(context)
@@ -270,7 +267,7 @@ describe.concurrent("examples/embed", () => {
     TEST_LIMIT
   )
 
-  it.runIf(isCheck)(
+  it(
     "catches the one reason it knows what to do about",
     async (context) => {
       need(context)
@@ -315,7 +312,7 @@ describe.concurrent("the command, installed by npm", () => {
     TEST_LIMIT
   )
 
-  it.runIf(isCheck)(
+  it(
     "runs the demo",
     async (context) => {
       const { directory, printed } = start(["demo", "--out", "bundle"], context)
