@@ -2,7 +2,7 @@
  * One turn: a batch of events becomes a prompt, the agent works under its time limits, and the log says how it ended.
  */
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
-import { Duration, Effect, Exit, Fiber } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber } from "effect"
 import { TracingLog } from "../TracingLog.ts"
 import type { AcpConfig } from "./AcpConfig.ts"
 import type { Lease } from "./AgentPool.ts"
@@ -119,11 +119,12 @@ const prompted = Effect.fnUntraced(function* (
   running: RunningTurn
 ) {
   const { log } = yield* TracingLog
+  const startedAt = yield* Clock.currentTimeMillis
   const answer = yield* Effect.forkChild(lease.process.prompt(sessionId, text))
   const idle = Duration.seconds(config.idleTimeoutSeconds)
   const end = yield* Effect.raceAllFirst([
     Effect.map(Fiber.await(answer), (exit) => ({ _tag: "Answered" as const, exit })),
-    Effect.as(silence(lease, Duration.toMillis(idle)), { _tag: "Idle" as const }),
+    Effect.as(silence(lease, startedAt, Duration.toMillis(idle)), { _tag: "Idle" as const }),
     Effect.as(Effect.sleep(Duration.seconds(config.maxTurnSeconds)), { _tag: "TookTooLong" as const })
   ])
   if (end._tag === "Answered") return yield* ofAnswer(end.exit, running)
@@ -140,16 +141,16 @@ const prompted = Effect.fnUntraced(function* (
   return TurnOutcome.idledOut({ seconds: config.idleTimeoutSeconds, sessionId, cancelled })
 })
 
-/** Completes once the agent has written nothing for so long. */
-const silence = (lease: Lease, limitMillis: number): Effect.Effect<void> =>
-  Effect.flatMap(lease.process.idleMillis, (millis) =>
-    millis >= limitMillis
-      ? Effect.void
-      : Effect.delay(
-          Effect.suspend(() => silence(lease, limitMillis)),
-          limitMillis - millis
-        )
-  )
+/** Completes once the agent has written nothing for so long. What it did not write before the turn does not count. */
+const silence = (lease: Lease, startedAt: number, limitMillis: number): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const turnMillis = (yield* Clock.currentTimeMillis) - startedAt
+      const silentMillis = Math.min(turnMillis, yield* lease.process.idleMillis)
+      if (silentMillis >= limitMillis) return
+      yield* Effect.sleep(limitMillis - silentMillis)
+    }
+  })
 
 const ofAnswer = (
   exit: Exit.Exit<TurnOutcome.StopReason, AgentRequestFailed>,
