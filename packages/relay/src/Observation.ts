@@ -1,9 +1,10 @@
 /**
  * In which order the events of a channel are seen, and which of them says that the work is done. Pure: `RelayObserverLive`
- * feeds it what the subscription and the reading of the channel bring.
+ * feeds it what the subscription and the readings of the channel bring.
  *
  * After every (re)connection the whole channel is read, and what arrives live meanwhile waits until the reading is merged:
- * otherwise a message could be seen before the one it answers.
+ * otherwise a message could be seen before the one it answers. It is also read from time to time, for what a subscription
+ * may lose without a word; nothing waits for that.
  */
 import { HashSet } from "effect"
 import * as ChannelHistory from "./ChannelHistory.ts"
@@ -37,15 +38,17 @@ export type Input =
   | { readonly _tag: "Requested" }
   | { readonly _tag: "EndOfStored" }
   | { readonly _tag: "Event"; readonly event: NostrEvent }
-  /** The whole channel, read after the end of stored events of this generation. */
+  /** It is time to read the channel although nothing happened. */
+  | { readonly _tag: "Due" }
+  /** The whole channel, read in this generation and after its end of stored events. */
   | { readonly _tag: "Read"; readonly generation: number; readonly events: ReadonlyArray<NostrEvent> }
 
 /** What follows from one input. */
 export interface Outcome {
   /** What is seen for the first time, in order. */
   readonly sightings: ReadonlyArray<Sighting>
-  /** Whether the channel is to be read now. */
-  readonly read: boolean
+  /** Whether the channel is to be read now: in place of a reading that runs (`anew`), or only when none does. */
+  readonly read: "anew" | "once" | undefined
 }
 
 /** Before the first connection: nothing is seen, a reading is awaited. */
@@ -63,22 +66,24 @@ export const step = (observation: Observation, input: Input): readonly [Observat
     case "Requested":
       return [{ ...observation, generation: observation.generation + 1, waiting: observation.waiting ?? [] }, NOTHING]
     case "EndOfStored":
-      return [observation, { sightings: [], read: true }]
+      return [observation, { sightings: [], read: "anew" }]
+    case "Due":
+      // Also when the end of stored events is awaited: it may be what was lost.
+      return [observation, { sightings: [], read: "once" }]
     case "Event":
       return observation.waiting === undefined
         ? see(observation, [[input.event]])
         : [{ ...observation, waiting: [...observation.waiting, input.event] }, NOTHING]
-    case "Read":
-      return input.generation === observation.generation && observation.waiting !== undefined
-        ? see({ ...observation, waiting: undefined }, [
-            input.events.toSorted(oldestFirst),
-            ...observation.waiting.map((event) => [event])
-          ])
-        : [observation, NOTHING]
+    case "Read": {
+      // A reading of an older connection says nothing about the gap since.
+      if (input.generation !== observation.generation) return [observation, NOTHING]
+      const waiting = (observation.waiting ?? []).map((event) => [event])
+      return see({ ...observation, waiting: undefined }, [input.events.toSorted(oldestFirst), ...waiting])
+    }
   }
 }
 
-const NOTHING: Outcome = { sightings: [], read: false }
+const NOTHING: Outcome = { sightings: [], read: undefined }
 
 const see = (
   observation: Observation,
@@ -96,7 +101,7 @@ const see = (
   }
   return [
     { ...observation, seen, nextBatch },
-    { sightings, read: false }
+    { sightings, read: undefined }
   ]
 }
 

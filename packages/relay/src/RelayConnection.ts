@@ -155,7 +155,8 @@ const connection = ({ socket, engine }: Running): Effect.Effect<never, string> =
       const { writeAll } = yield* socket.writer
       const outbox = yield* Queue.unbounded<string>()
       const dropped = yield* Deferred.make<never, string>()
-      engine.attach({ outbox, dropped })
+      const sooner = yield* Queue.sliding<void>(1)
+      engine.attach({ outbox, dropped, sooner })
       const reading = pull.pipe(
         Effect.mapError(socketDetail),
         Effect.flatMap((frames) => Effect.forEach(frames, (frame) => Effect.sync(() => engine.receive(text(frame))))),
@@ -165,11 +166,9 @@ const connection = ({ socket, engine }: Running): Effect.Effect<never, string> =
         Effect.flatMap((frames) => Effect.mapError(writeAll(frames), socketDetail)),
         Effect.forever
       )
-      const ticking = Effect.forever(
-        Effect.delay(
-          Effect.sync(() => engine.tick()),
-          TICK
-        )
+      const ticking = Effect.sync(() => engine.tick()).pipe(
+        Effect.flatMap((millis) => Effect.timeoutOption(Queue.take(sooner), millis)),
+        Effect.forever
       )
       return yield* Effect.raceAllFirst([reading, writing, ticking, Deferred.await(dropped)])
     })
@@ -212,9 +211,6 @@ export const MAX_FRAME_BYTES = 65_536
 
 /** Pauses before a lost connection is opened again. */
 const RECONNECT: Backoff.Backoff = { baseMillis: 200, capMillis: 10_000 }
-
-/** How often deadlines are looked at. */
-const TICK = "500 millis"
 
 const fail = (reason: RelayReason) => new RelayError({ operation: "RelayConnection", reason })
 

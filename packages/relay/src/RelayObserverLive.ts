@@ -1,7 +1,7 @@
 /**
- * `RelayObserver` over one WebSocket: the subscription brings what is new, and after every (re)connection the whole channel
- * is read through `BuzzClient`, so nothing is lost between two connections. What is seen in which order is decided by
- * `Observation`.
+ * `RelayObserver` over one WebSocket: the subscription brings what is new, and after every (re)connection, and twice a minute,
+ * the whole channel is read through `BuzzClient`, so nothing is lost between two connections, nor by one that loses. What is
+ * seen in which order is decided by `Observation`.
  */
 import { Context, Deferred, Duration, Effect, FiberHandle, Layer, Queue, Scope, Stream } from "effect"
 import type { Socket } from "effect/socket"
@@ -69,9 +69,10 @@ const follow = Effect.fnUntraced(function* (following: Following) {
   const reading = yield* FiberHandle.make<void, never>()
   const merged = yield* Deferred.make<void, RelayError>()
   let observation = Observation.begin(channelId)
+  let hasBegun = false
 
   const readAs = (generation: number) =>
-    (generation === 1 ? read : persistently(read)).pipe(
+    (hasBegun ? persistently(read) : read).pipe(
       Effect.flatMap((events) => Queue.offer(inputs, { _tag: "Read", generation, events })),
       Effect.catch((error) => Queue.fail(inputs, error)),
       Effect.asVoid
@@ -80,8 +81,13 @@ const follow = Effect.fnUntraced(function* (following: Following) {
     const [next, { sightings, read }] = Observation.step(observation, input)
     observation = next
     if (sightings.length > 0) yield* log.append(sightings)
-    if (read) yield* FiberHandle.run(reading, readAs(next.generation))
-    if (input._tag === "Read") yield* Deferred.succeed(merged, undefined)
+    if (read !== undefined) {
+      yield* FiberHandle.run(reading, readAs(next.generation), { onlyIfMissing: read === "once" })
+    }
+    if (input._tag === "Read") {
+      hasBegun = true
+      yield* Deferred.succeed(merged, undefined)
+    }
   })
 
   yield* subscription.pipe(
@@ -94,6 +100,7 @@ const follow = Effect.fnUntraced(function* (following: Following) {
     Effect.catch((error) => Effect.andThen(Deferred.fail(merged, error), log.fail(error))),
     Effect.forkScoped
   )
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(Queue.offer(inputs, { _tag: "Due" }), BACKSTOP)))
   yield* Deferred.await(merged)
 })
 
@@ -124,6 +131,9 @@ const isFinal = (error: RelayError): boolean => {
     reason._tag === "RelayReplyMalformed" || (reason._tag === "RelayRefused" && (reason.status ?? 0) >= 500)
   return !passes && !isTransient(error)
 }
+
+/** A relay lets an identity make some 300 calls a minute; a channel of a few hundred messages takes one of them. */
+const BACKSTOP = Duration.seconds(30)
 
 /** A relay that answers and yet never ends the stored events. Long enough to wait out a rate limit while reading. */
 const HISTORY_DEADLINE = Duration.seconds(120)

@@ -50,6 +50,29 @@ export const step = (session: Session, input: Input): Step => {
   }
 }
 
+/** When `Ticked` may next change something, if nothing else happens before; milliseconds, `Infinity` for never. */
+export const nextDeadline = (session: Session): number => {
+  const { phase } = session
+  switch (phase._tag) {
+    case "Offline":
+      return Number.POSITIVE_INFINITY
+    case "AwaitingChallenge":
+      return phase.since + CHALLENGE_GRACE_MILLIS
+    case "Authenticating":
+      return phase.since + REPLY_TIMEOUT_MILLIS
+    case "Ready": {
+      let next =
+        session.probeSentAt === undefined
+          ? session.lastReceived + HEARTBEAT_MILLIS
+          : session.probeSentAt + REPLY_TIMEOUT_MILLIS
+      for (const { retryAt, state } of session.subscriptions.values()) {
+        if (state === "Retrying") next = Math.min(next, retryAt)
+      }
+      return next
+    }
+  }
+}
+
 const PARKED: Subscription = { state: "Parked", retryAt: 0, closures: 0 }
 
 /** A new connection knows nothing of the last one: everything is asked and sent again. */

@@ -51,8 +51,8 @@ describe("the order of sight", () => {
   it("reads the channel when the stored events have ended", () => {
     const [, atEnd] = Observation.step(Observation.begin(CHANNEL), endOfStored)
     const [, atEvent] = Observation.step(Observation.begin(CHANNEL), live(event("a")))
-    assert.isTrue(atEnd.read)
-    assert.isFalse(atEvent.read)
+    assert.strictEqual(atEnd.read, "anew")
+    assert.isUndefined(atEvent.read)
   })
 
   it("sorts the initial history by time, then id", () => {
@@ -68,6 +68,15 @@ describe("the order of sight", () => {
   it("keeps the order of arrival, whatever the authors' clocks say", () => {
     const seen = run(requested, read(1), live(event("z", { created_at: 900 })), live(event("a", { created_at: 1 })))
     assert.strictEqual(ids(seen), "z a")
+  })
+
+  it("reads from time to time beside a reading that runs, and shows what the subscription lost", () => {
+    const [begun] = Observation.step(Observation.begin(CHANNEL), requested)
+    for (const state of [begun, Observation.step(begun, read(1))[0]]) {
+      assert.strictEqual(Observation.step(state, { _tag: "Due" })[1].read, "once")
+    }
+    const seen = run(requested, read(1), live(event("b")), read(1, event("a"), event("b")), live(event("c")))
+    assert.strictEqual(ids(seen), "b a c")
   })
 
   it("holds live events back after a reconnect until what was missed is merged", () => {

@@ -20,7 +20,7 @@ const message = (content: string, created_at = 1_700_000_000) =>
   signedBy(lead, { kind: 9, created_at, tags: [["h", CHANNEL]], content })
 
 /** What the next readings of the channel return; the last one stays. */
-type Readings = ReadonlyArray<ReadonlyArray<NostrEvent> | RelayReason>
+type Readings = ReadonlyArray<ReadonlyArray<NostrEvent> | RelayReason | "hang">
 
 const servicesWith = (readings: Readings) => {
   const left = [...readings]
@@ -28,6 +28,7 @@ const servicesWith = (readings: Readings) => {
     readChannel: () =>
       Effect.suspend(() => {
         const next = (left.length > 1 ? left.shift() : left[0]) ?? []
+        if (next === "hang") return Effect.never
         return "_tag" in next
           ? Effect.fail(new RelayError({ operation: "readChannel", reason: next }))
           : Effect.succeed(next)
@@ -147,9 +148,26 @@ describe("observe", () => {
     )
   )
 
-  it.effect("does not wait for ever for a relay that never ends the stored events", () =>
+  it.effect("reads the channel although the relay never ends the stored events, and what a subscription lost", () =>
     test(
-      [[]],
+      [[message("old")], [message("old"), message("lost")]],
+      Effect.gen(function* () {
+        const { observing } = yield* begin
+        yield* TestClock.adjust("30 seconds")
+        const observation = yield* Effect.fromResult(yield* Fiber.join(observing))
+        assert.lengthOf(yield* observation.seen, 1)
+        yield* TestClock.adjust("30 seconds")
+        assert.deepStrictEqual(
+          (yield* observation.seen).map(({ content }) => content),
+          ["old", "lost"]
+        )
+      })
+    )
+  )
+
+  it.effect("does not wait for ever for a relay that does not let the channel be read", () =>
+    test(
+      ["hang"],
       Effect.gen(function* () {
         const { observing, socket } = yield* begin
         for (let seconds = 0; seconds < 120; seconds += 5) {

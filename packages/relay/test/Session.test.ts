@@ -37,6 +37,20 @@ const play = (...inputs: ReadonlyArray<SessionState.Input>) => {
 }
 const actionsOf = (...inputs: ReadonlyArray<SessionState.Input>) => play(...inputs).actions
 
+describe("the next deadline", () => {
+  const deadline = (...inputs: ReadonlyArray<SessionState.Input>) => Session.nextDeadline(play(...inputs).state)
+
+  it("is when a tick first changes something, in every phase", () => {
+    assert.strictEqual(deadline(), Number.POSITIVE_INFINITY)
+    assert.strictEqual(deadline(opened), SessionState.CHALLENGE_GRACE_MILLIS)
+    assert.strictEqual(deadline(opened, auth), SessionState.REPLY_TIMEOUT_MILLIS)
+    assert.strictEqual(deadline(...authenticated), SessionState.HEARTBEAT_MILLIS)
+    const probed = [...authenticated, tick(SessionState.HEARTBEAT_MILLIS)]
+    assert.strictEqual(deadline(...probed), SessionState.HEARTBEAT_MILLIS + SessionState.REPLY_TIMEOUT_MILLIS)
+    assert.strictEqual(deadline(subscribe, ...authenticated, closed("error: busy", 100)), 1_100)
+  })
+})
+
 describe("authentication", () => {
   it("comes first: nothing is asked or sent before the relay took the identity", () => {
     assert.deepStrictEqual(actionsOf(subscribe, publish, opened, auth, answered), ["AnswerChallenge"])

@@ -38,6 +38,8 @@ export interface Link {
   readonly outbox: Queue.Queue<string>
   /** Fails with the reason when the session wants this link gone. */
   readonly dropped: Deferred.Deferred<never, string>
+  /** One item when a deadline came to lie before the one that is slept for. */
+  readonly sooner: Queue.Queue<void>
 }
 
 /** What the engine needs from its surroundings; all of it is synchronous. */
@@ -61,6 +63,7 @@ type ItemQueue = Queue.Queue<SubscriptionItem, RelayError | Cause.Done>
 export class ConnectionEngine {
   private session = SessionState.initial
   private link: Link | undefined
+  private sleepsUntil = 0
   private over: RelayError | undefined
   private readonly subscriptions = new Map<string, { readonly filters: Filters; readonly queue: ItemQueue }>()
   private readonly publishes = new Map<
@@ -98,8 +101,12 @@ export class ConnectionEngine {
     this.apply({ _tag: "Received", now: this.options.now(), message })
   }
 
-  tick(): void {
-    this.apply({ _tag: "Ticked", now: this.options.now() })
+  /** Looks at the deadlines, and returns how long to sleep before the next look unless `sooner` says otherwise. */
+  tick(): number {
+    const now = this.options.now()
+    this.apply({ _tag: "Ticked", now })
+    this.sleepsUntil = Session.nextDeadline(this.session)
+    return Math.min(Math.max(this.sleepsUntil - now, SHORTEST_SLEEP_MILLIS), LONGEST_SLEEP_MILLIS)
   }
 
   subscribe(id: string, filters: Filters, queue: ItemQueue): void {
@@ -155,6 +162,9 @@ export class ConnectionEngine {
     const [session, actions] = Session.step(this.session, input)
     this.session = session
     for (const action of actions) this.perform(action)
+    if (this.link !== undefined && Session.nextDeadline(this.session) < this.sleepsUntil) {
+      Queue.offerUnsafe(this.link.sooner, undefined)
+    }
   }
 
   private perform(action: SessionState.Action): void {
@@ -246,6 +256,10 @@ export class ConnectionEngine {
     if (this.link !== undefined) Deferred.doneUnsafe(this.link.dropped, Effect.fail(detail))
   }
 }
+
+/** Deadlines are seconds apart; what misses one by so little does not matter. */
+const SHORTEST_SLEEP_MILLIS = 50
+const LONGEST_SLEEP_MILLIS = 60_000
 
 /** Kinds and ids are given because a relay refuses filters that could match what only others may read. */
 const NOTHING: Filter = { kinds: [EventKind.Message], ids: ["0".repeat(64)], limit: 1 }
