@@ -26,6 +26,20 @@ export const DeleteChannel = 9008
 export const JoinChannel = 9021
 /** Leaves a channel. */
 export const LeaveChannel = 9022
+/** Adds a member to a closed relay (`p`, `role`). Carried out, never kept. */
+export const AddRelayMember = 9030
+/** Removes a member from a closed relay (`p`). Carried out, never kept. */
+export const RemoveRelayMember = 9031
+/** Changes what a member of a closed relay is (`p`, `role`). Carried out, never kept. */
+export const ChangeRelayRole = 9032
+/** Leaves a closed relay (`-`). Carried out, never kept. */
+export const LeaveRelay = 28936
+/** Somebody was added to a closed relay, signed by the relay. */
+export const RelayMemberAdded = 8000
+/** Somebody was removed from a closed relay, signed by the relay. */
+export const RelayMemberRemoved = 8001
+/** The members of a closed relay, signed by the relay. Replaceable. */
+export const RelayMembers = 13534
 /** Policy of an agent: who may add it to channels. Replaceable. */
 export const AgentProfile = 10100
 /** Online, away or offline. Ephemeral, not bound to a channel. */

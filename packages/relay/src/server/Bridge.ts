@@ -8,6 +8,7 @@ import * as OwnerAttestation from "../OwnerAttestation.ts"
 import * as RelayUrl from "../RelayUrl.ts"
 import * as ClientMessage from "./ClientMessage.ts"
 import type { Outgoing } from "./Delivery.ts"
+import * as Hosts from "./Hosts.ts"
 import * as Publish from "./Publish.ts"
 import * as Query from "./Query.ts"
 import * as ReadRules from "./ReadRules.ts"
@@ -20,6 +21,8 @@ export type Path = "/events" | "/query" | "/count"
 /** One request to the bridge, its body read. */
 export interface Request {
   readonly path: Path
+  /** The `Host` header. */
+  readonly host: string | undefined
   /** The `Authorization` header. */
   readonly authorization: string | undefined
   /** The `x-auth-tag` header: who attested the sender, as JSON. Read by a closed relay only. */
@@ -65,12 +68,14 @@ export const answer = (
 const admit = (
   state: RelayState.RelayState,
   rules: RelayState.RelayRules,
-  { authTag, authorization, body, path }: Request,
+  { authTag, authorization, body, host, path }: Request,
   now: number
 ): Result.Result<{ readonly pubkey: string; readonly state: RelayState.RelayState }, Response> =>
   Result.gen(function* () {
+    const [url, ...otherUrls] = Hosts.urlsFor(rules, host)
+    if (url === undefined) return yield* Result.fail(UNKNOWN_HOST)
     const { eventId, pubkey } = yield* Result.mapError(
-      firstSuccess(rules.urls, (url) =>
+      firstSuccess([url, ...otherUrls], (url) =>
         Nip98.verify(rules.schnorr, authorization, { expectedUrl: httpUrl(url, path), method: "POST", body, now })
       ),
       (error) => ({ status: 401, body: { error } })
@@ -78,12 +83,18 @@ const admit = (
     const replays = ReplayWindow.use(state.replays, eventId, now)
     if (replays === undefined) return yield* Result.fail({ status: 401, body: { error: "NIP-98: replay detected" } })
     const attested =
-      authTag === undefined || rules.closedTo === undefined
+      authTag === undefined || rules.closed === undefined
         ? undefined
         : Result.getOrUndefined(OwnerAttestation.verify(rules.schnorr, authTag, pubkey))
-    if (!RelayState.admits(rules, pubkey, attested?.owner)) return yield* Result.fail(NOT_A_RELAY_MEMBER)
+    if (!RelayState.admits(state, rules, pubkey, attested?.owner)) return yield* Result.fail(NOT_A_RELAY_MEMBER)
     return { pubkey, state: { ...state, replays } }
   })
+
+/** The answer to a host that a relay bound to its hosts does not have. */
+export const UNKNOWN_HOST: Response = { status: 404, body: { error: "unknown host" } }
+
+/** The answer where the relay has troubles of its own, such as a full disk. */
+export const INTERNAL_ERROR: Response = { status: 500, body: { error: "internal server error" } }
 
 const NOT_A_RELAY_MEMBER: Response = {
   status: 403,

@@ -33,6 +33,8 @@ export interface EventStore {
   readonly byChannel: HashMap.HashMap<string, EventIndex.EventIndex>
   /** Ids of deleted and replaced events: an event that was here once does not come back. */
   readonly gone: HashSet.HashSet<string>
+  /** About how much memory all of it takes, and how much of a disk. */
+  readonly bytes: number
 }
 
 /** Rows that one filter can yield at most. */
@@ -44,8 +46,25 @@ export const empty: EventStore = {
   idByAddress: HashMap.empty(),
   byKind: HashMap.empty(),
   byChannel: HashMap.empty(),
-  gone: HashSet.empty()
+  gone: HashSet.empty(),
+  bytes: 0
 }
+
+/** Everything that one event and one removed id cost beside their texts. */
+const EVENT_BYTES = 512
+const GONE_BYTES = 128
+
+/** About how many bytes an event takes: its texts, and what every event costs. */
+export const sizeOf = ({ content, tags }: NostrEvent): number =>
+  tags.reduce((total, tag) => tag.reduce((sum, value) => sum + value.length + 4, total), EVENT_BYTES + content.length)
+
+/** What was kept before: events that are there, each at an address of its own, and ids of those that are not. */
+export const restored = (events: ReadonlyArray<StoredEvent>, gone: ReadonlyArray<string>): EventStore =>
+  events.reduce((store, stored) => insert(store, stored) ?? store, {
+    ...empty,
+    gone: HashSet.fromIterable(gone),
+    bytes: gone.length * GONE_BYTES
+  })
 
 /** The event with this id, while it is not deleted. */
 export const get = (store: EventStore, id: string): StoredEvent | undefined =>
@@ -92,7 +111,8 @@ export const remove = (store: EventStore, id: string): EventStore => {
     idByAddress: address === undefined ? store.idByAddress : HashMap.remove(store.idByAddress, address),
     byKind: HashMap.modify(store.byKind, event.kind, without),
     byChannel: channelId === undefined ? store.byChannel : HashMap.modify(store.byChannel, channelId, without),
-    gone: HashSet.add(store.gone, id)
+    gone: HashSet.add(store.gone, id),
+    bytes: store.bytes - sizeOf(event) + GONE_BYTES
   }
 }
 
@@ -136,6 +156,7 @@ export const descendants = (store: EventStore, rootId: string, maxDepth: number)
 
 const add = (store: EventStore, stored: StoredEvent): EventStore => ({
   ...store,
+  bytes: store.bytes + sizeOf(stored.event),
   byId: HashMap.set(store.byId, stored.event.id, stored),
   byKind: HashMap.set(
     store.byKind,

@@ -21,11 +21,14 @@ export interface FaultPlan {
   readonly maySend: Effect.Effect<void>
 }
 
+/** No trouble. */
+export const NO_FAULTS: FaultPlan = {
+  httpFault: () => Effect.undefined,
+  connectionCut: Effect.never,
+  maySend: Effect.void
+}
+
 /** The plan that a relay follows; read when a request or connection arrives. */
 export const Faults = Context.Reference<FaultPlan>("@buzz-orchestra/relay/server/Faults", {
-  defaultValue: () => ({
-    httpFault: () => Effect.undefined,
-    connectionCut: Effect.never,
-    maySend: Effect.void
-  })
+  defaultValue: () => NO_FAULTS
 })

@@ -3,8 +3,9 @@
  */
 import { ByteSize, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type * as Bridge from "./Bridge.ts"
+import * as Bridge from "./Bridge.ts"
 import { Faults } from "./Faults.ts"
+import * as Hosts from "./Hosts.ts"
 import * as RelayDocument from "./RelayDocument.ts"
 import type { RelayHub } from "./RelayHub.ts"
 import * as WebSocketSession from "./WebSocketSession.ts"
@@ -12,9 +13,9 @@ import * as WebSocketSession from "./WebSocketSession.ts"
 /** A longer body is answered with 413. */
 export const MAX_BODY = ByteSize.mebibytes(1)
 
-/** Adds all routes to the router. `pubkey` is the relay's own key. */
-export const layer = (hub: RelayHub, pubkey: string) => {
-  const document = HttpServerResponse.jsonUnsafe(RelayDocument.make(pubkey), {
+/** Adds all routes to the router. */
+export const layer = (hub: RelayHub) => {
+  const document = HttpServerResponse.jsonUnsafe(RelayDocument.make(hub.rules), {
     contentType: "application/nostr+json"
   })
   return Layer.mergeAll(
@@ -22,19 +23,37 @@ export const layer = (hub: RelayHub, pubkey: string) => {
     HttpRouter.add("GET", "/info", document),
     HttpRouter.add("GET", "/health", HttpServerResponse.text("ok")),
     HttpRouter.add("GET", "/_liveness", HttpServerResponse.text("ok")),
-    HttpRouter.add("GET", "/_readiness", HttpServerResponse.jsonUnsafe({ status: "ready" })),
+    HttpRouter.add("GET", "/_readiness", () => Effect.succeed(hub.isClosing() ? SHUTTING_DOWN : READY)),
     bridge(hub, "/events"),
     bridge(hub, "/query"),
     bridge(hub, "/count")
   )
 }
 
+const READY = HttpServerResponse.jsonUnsafe({ status: "ready" })
+const SHUTTING_DOWN = HttpServerResponse.jsonUnsafe({ status: "shutting_down" }, { status: 503 })
+const NO_PLACE = HttpServerResponse.jsonUnsafe({ error: "too many connections" }, { status: 503 })
+
+const answer = ({ body, status }: Bridge.Response) => HttpServerResponse.jsonUnsafe(body, { status })
+
 const root = (hub: RelayHub, document: HttpServerResponse.HttpServerResponse) =>
-  orFault("/", (request) =>
-    request.headers["upgrade"]?.toLowerCase() === "websocket"
-      ? Effect.as(WebSocketSession.serve(request, hub), HttpServerResponse.empty())
+  orFault("/", (request) => {
+    const urls = Hosts.urlsFor(hub.rules, request.headers["host"])
+    if (urls.length === 0) return Effect.succeed(answer(Bridge.UNKNOWN_HOST))
+    return request.headers["upgrade"]?.toLowerCase() === "websocket"
+      ? webSocket(request, hub, urls)
       : Effect.succeed(document)
-  )
+  })
+
+const webSocket = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  hub: RelayHub,
+  urls: ReadonlyArray<string>
+) {
+  if (!(yield* hub.admit)) return hub.isClosing() ? SHUTTING_DOWN : NO_PLACE
+  yield* WebSocketSession.serve(request, hub, urls)
+  return HttpServerResponse.empty()
+}, Effect.scoped)
 
 const bridge = (hub: RelayHub, path: Bridge.Path) =>
   HttpRouter.add(
@@ -46,12 +65,13 @@ const bridge = (hub: RelayHub, path: Bridge.Path) =>
         Effect.flatMap((body) =>
           hub.answer({
             path,
+            host: request.headers["host"],
             authorization: request.headers["authorization"],
             authTag: request.headers["x-auth-tag"],
             body: new Uint8Array(body)
           })
         ),
-        Effect.map(({ body, status }) => HttpServerResponse.jsonUnsafe(body, { status })),
+        Effect.map(answer),
         Effect.catchReason("HttpServerError", "RequestParseError", ({ reason }) =>
           Effect.succeed(
             reason === "BodyTooLarge"

@@ -13,7 +13,9 @@ import * as EventChecks from "./EventChecks.ts"
 import * as EventStore from "./EventStore.ts"
 import * as KindRules from "./KindRules.ts"
 import { orRefuse, type Refusal, refuse } from "./Refusal.ts"
+import * as RelayMembers from "./RelayMembers.ts"
 import * as RelayState from "./RelayState.ts"
+import * as RelayVoice from "./RelayVoice.ts"
 import * as Targets from "./Targets.ts"
 import * as Threads from "./Threads.ts"
 
@@ -22,7 +24,7 @@ export interface Answer {
   readonly accepted: boolean
   /** Empty, `duplicate:`, or why the event was refused. */
   readonly message: string
-  readonly status: 200 | 400 | 403
+  readonly status: 200 | Refusal["status"]
 }
 
 /** The result of one submission. */
@@ -33,6 +35,8 @@ export interface Outcome {
   readonly deliveries: ReadonlyArray<EventStore.StoredEvent>
   /** The channel whose members or visibility changed. */
   readonly changedChannel: string | undefined
+  /** Whether somebody may not use the relay any more. */
+  readonly excludes?: boolean
 }
 
 /** Accepts or refuses. A refusal leaves the state as it was. `now` in seconds. */
@@ -61,6 +65,7 @@ const decide = (
   Result.gen(function* () {
     const { event } = submission
     yield* EventChecks.check(submission, rules, now)
+    if (RelayMembers.isRequest(event.kind)) return yield* administer(state, event, rules, now)
     const channelId = yield* resolveChannel(state, event)
     yield* checkAccess(state, event, channelId)
     if (EventKind.isEphemeral(event.kind)) return passOn(state, event, channelId, now)
@@ -73,10 +78,34 @@ const decide = (
         : undefined
     yield* ContentChecks.checkContent(state.store, event)
     const stored = { event, channelId, thread }
-    const store = EventStore.insert(state.store, stored)
-    if (store === undefined) return accepted(state, "duplicate:")
-    return applied({ ...state, store }, stored, { target, change }, rules, now)
+    const next = RelayState.withEvent(state, stored)
+    if (next === undefined) return accepted(state, "duplicate:")
+    yield* checkRoom(next, event, rules)
+    return applied(next, stored, { target, change }, rules, now)
   })
+
+/** Carries out a request about the relay's members, which is not kept. */
+const administer = (
+  state: RelayState.RelayState,
+  event: NostrEvent,
+  rules: RelayState.RelayRules,
+  now: number
+): Result.Result<Outcome, Refusal> =>
+  Result.map(orRefuse(RelayMembers.decide(state.members, event, now)), (change) => {
+    if (change === undefined) return accepted(state, "")
+    const [next, said] = RelayVoice.aboutMembers(state, change, rules, now)
+    return { ...accepted(next, ""), deliveries: said, excludes: change.role === undefined }
+  })
+
+/** A full relay still takes what makes room. */
+const checkRoom = (
+  next: RelayState.RelayState,
+  { kind }: NostrEvent,
+  { maxStoredBytes }: RelayState.RelayRules
+): Result.Result<void, Refusal> =>
+  next.store.bytes <= maxStoredBytes || kind === EventKind.Deletion || kind === EventKind.DeleteMessage
+    ? Result.void
+    : refuse("error: the relay is full", 507)
 
 /** The channel under which the event will be kept. Also checks that one is there where the kind needs it. */
 const resolveChannel = (
@@ -162,20 +191,13 @@ const applied = (
   now: number
 ): Outcome => {
   const { change, target } = effects
-  const store = target === undefined ? state.store : EventStore.remove(state.store, target.event.id)
-  const channels =
-    change === undefined ? state.channels : HashMap.set(state.channels, change.channel.id, change.channel)
-  const said = saidByRelay(store, stored, change, now).map(([template, channelId]) => ({
-    event: rules.sign(template),
-    channelId,
-    thread: undefined
-  }))
+  const cleared = target === undefined ? state : RelayState.withoutEvent(state, target.event.id)
+  const changed = change === undefined ? cleared : RelayState.withChannel(cleared, change.channel)
+  const said = saidByRelay(changed.store, stored, change, now).map(([template, channelId]) =>
+    RelayVoice.signed(rules, template, channelId)
+  )
   return {
-    state: {
-      ...state,
-      channels,
-      store: said.reduce((store, row) => EventStore.insert(store, row) ?? store, store)
-    },
+    state: RelayVoice.withAll(changed, said),
     answer: { accepted: true, message: "", status: 200 },
     deliveries: [stored, ...said],
     changedChannel: change?.channel.id
@@ -196,23 +218,16 @@ const saidByRelay = (
   }
   if (change === undefined) return []
   return [
-    ...ChannelEvents.state(change.channel, nextStateTime(store, channelId, now)).map(inChannel(channelId)),
+    ...ChannelEvents.state(
+      change.channel,
+      RelayVoice.nextTime(store, { kinds: [EventKind.ChannelMetadata], "#h": [channelId] }, now)
+    ).map(inChannel(channelId)),
     ...ChannelEvents.membershipNotices(change, event.pubkey, now).map((template) => [template, undefined] as const),
     ...ChannelEvents.systemMessages(channelId, change.notices, now).map(inChannel(channelId))
   ]
 }
 
 const inChannel = (channelId: string) => (template: EventTemplate) => [template, channelId] as const
-
-/** Later than the state before, whatever the clock says: the newest state must win. */
-const nextStateTime = (store: EventStore.EventStore, channelId: string, now: number): number => {
-  const [previous] = EventStore.query(
-    store,
-    { kinds: [EventKind.ChannelMetadata], "#h": [channelId], limit: 1 },
-    () => true
-  )
-  return previous === undefined ? now : Math.max(now, previous.event.created_at + 1)
-}
 
 const accepted = (state: RelayState.RelayState, message: string): Outcome => ({
   state,

@@ -1,8 +1,9 @@
 /**
  * Which kinds a user may submit, and where each belongs: in a channel or on the relay at large. Kinds of features
- * that this relay does not have (workflows, direct messages, relay administration, uploads) are refused as unknown.
+ * that this relay does not have (workflows, direct messages, uploads) are refused as unknown.
  */
 import * as EventKind from "../EventKind.ts"
+import * as RelayMembers from "./RelayMembers.ts"
 
 /** How an event reaches the relay: by `POST /events` or as an `EVENT` frame. */
 export type Transport = "http" | "ws"
@@ -67,9 +68,11 @@ const AUTHORISATIONS: ReadonlySet<number> = new Set([EventKind.RelayAuth, EventK
 
 /** Whether a user may submit this kind at all. Ephemeral events travel by WebSocket only. */
 export const isAllowed = (kind: number, via: Transport): boolean =>
-  EventKind.isEphemeral(kind)
-    ? via === "ws" && !AUTHORISATIONS.has(kind)
-    : kind === EventKind.Deletion || kind === EventKind.Reaction || CHANNEL_KINDS.has(kind) || GLOBAL_KINDS.has(kind)
+  RelayMembers.isRequest(kind)
+    ? true
+    : EventKind.isEphemeral(kind)
+      ? via === "ws" && !AUTHORISATIONS.has(kind)
+      : kind === EventKind.Deletion || kind === EventKind.Reaction || CHANNEL_KINDS.has(kind) || GLOBAL_KINDS.has(kind)
 
 /** Where to look for the event's channel. `target`: the channel of the event that its `e` or `a` tag names. */
 export const channelSource = (kind: number): ChannelSource => {

@@ -21,8 +21,9 @@ export interface Published {
 export const publish = (state: RelayState, rules: RelayRules, submission: Submission, now: number): Published => {
   const outcome = Ingest.submit(state, submission, rules, now)
   const deliveries = outcome.deliveries.flatMap((stored) => Delivery.deliver(outcome.state, stored))
-  if (outcome.changedChannel === undefined)
-    return { state: outcome.state, answer: outcome.answer, outgoing: deliveries }
-  const [revoked, ends] = Delivery.revoke(outcome.state, outcome.changedChannel)
-  return { state: revoked, answer: outcome.answer, outgoing: [...deliveries, ...ends] }
+  const { answer, changedChannel, excludes, state: next } = outcome
+  if (changedChannel === undefined && excludes !== true) return { state: next, answer, outgoing: deliveries }
+  const [revoked, ends] =
+    changedChannel === undefined ? Delivery.exclude(next, rules) : Delivery.revoke(next, changedChannel)
+  return { state: revoked, answer, outgoing: [...deliveries, ...ends] }
 }

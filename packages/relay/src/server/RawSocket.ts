@@ -1,7 +1,7 @@
 /**
- * The platform's socket under a request, for the two things Effect's `Socket` does not offer: seeing how much a slow
- * reader has left unread, and cutting the connection without the WebSocket's farewell. Recognised by its shape, so
- * that no platform is imported; where it is missing nothing is ever unread and nothing can be cut.
+ * The platform's socket under a request, for what Effect's `Socket` does not offer: seeing how much a slow reader has left
+ * unread, whether anything still comes, asking for a sign of life, and cutting the connection without the WebSocket's
+ * farewell. Recognised by its shape, so that no platform is imported.
  */
 import type { HttpServerRequest } from "effect/http"
 
@@ -9,20 +9,39 @@ import type { HttpServerRequest } from "effect/http"
 export interface RawSocket {
   /** Bytes that were written and not yet taken by the operating system. */
   readonly unsentBytes: () => number
+  /** Bytes that came in, ever. */
+  readonly receivedBytes: () => number
+  /** Asks the other side for a sign of life, which any WebSocket gives by itself. */
+  readonly ping: () => void
   /** Ends the connection at once. */
   readonly cut: () => void
 }
 
-/** The socket under an upgrade request; it stays valid after the upgrade. */
-export const of = (request: HttpServerRequest.HttpServerRequest): RawSocket => {
+/** The socket under an upgrade request, which stays valid after the upgrade; nothing on a platform that has none like it. */
+export const of = (request: HttpServerRequest.HttpServerRequest): RawSocket | undefined => {
   const { source } = request
-  if (!isNodeRequest(source)) return { unsentBytes: () => 0, cut: () => {} }
+  if (!isNodeRequest(source)) return undefined
   const { socket } = source
-  return { unsentBytes: () => socket.writableLength, cut: () => socket.destroy() }
+  return {
+    unsentBytes: () => socket.writableLength,
+    receivedBytes: () => socket.bytesRead,
+    // A whole frame between whole frames: the WebSocket library hands over each of its own in one go.
+    ping: () => void (socket.destroyed || socket.write(PING)),
+    cut: () => socket.destroy()
+  }
 }
 
+/** A ping without content (RFC 6455, 5.5.2); a server's frames are not masked. */
+const PING = Uint8Array.of(0x89, 0)
+
 interface NodeRequest {
-  readonly socket: { readonly writableLength: number; readonly destroy: () => void }
+  readonly socket: {
+    readonly writableLength: number
+    readonly bytesRead: number
+    readonly destroyed: boolean
+    readonly destroy: () => void
+    readonly write: (bytes: Uint8Array) => unknown
+  }
 }
 
 const isNodeRequest = (source: object): source is NodeRequest => {
@@ -31,7 +50,10 @@ const isNodeRequest = (source: object): source is NodeRequest => {
     typeof socket === "object" &&
     socket !== null &&
     "writableLength" in socket &&
+    "bytesRead" in socket &&
     "destroy" in socket &&
-    typeof socket.destroy === "function"
+    typeof socket.destroy === "function" &&
+    "write" in socket &&
+    typeof socket.write === "function"
   )
 }

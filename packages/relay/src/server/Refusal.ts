@@ -8,7 +8,7 @@ export interface Refusal {
   /** The relay's text, as it stands in `OK` frames and in the HTTP envelope. */
   readonly message: string
   /** HTTP status. With 200 the answer is `accepted: false`, which clients must not take for success. */
-  readonly status: 200 | 400 | 403
+  readonly status: 200 | 400 | 403 | 507
 }
 
 /** A failed check; a broken rule is a 400 unless said otherwise. */

@@ -1,110 +1,142 @@
 /**
- * Holds the relay's state and carries out what the pure modules decide. Every step reads the state, decides, writes
- * it back and hands out all frames in one synchronous block, so that what subscribers see has the order in which it
- * happened.
+ * Holds the relay's state and carries out what the pure modules decide. Every step reads the state, decides, saves what must
+ * outlive the relay, and hands out all frames in one synchronous block, so that what subscribers see has the order in which it
+ * happened, and nobody is told of what could be lost.
  */
-import { Clock, Deferred, Effect, type Scope } from "effect"
+import { Clock, Effect, Result, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import * as Bridge from "./Bridge.ts"
 import type { Outgoing } from "./Delivery.ts"
-import * as Outbox from "./Outbox.ts"
-import * as RelayState from "./RelayState.ts"
+import * as Dispatch from "./Dispatch.ts"
+import type { RelayRules, RelayState } from "./RelayState.ts"
+import type { RelayStore, RelayStoreError } from "./RelayStore.ts"
 import * as Session from "./Session.ts"
-
-/** Why a connection has to end. */
-export type EndReason = "shutdown" | "too-slow"
 
 /** One open connection, as the module that owns its socket sees it. */
 export interface HubConnection {
   /** Hands in a frame; returns when it has been dealt with. */
   readonly receive: (text: string) => Effect.Effect<void>
-  readonly outbox: Outbox.Outbox
-  /** Completes when the relay wants the connection gone. */
-  readonly mustEnd: Effect.Effect<EndReason>
+  /** Waits until the connection has read enough of what it asked for. */
+  readonly hasRoom: Effect.Effect<void>
 }
 
 /** The running relay, as routes and sessions use it. */
 export interface RelayHub {
-  /** Opens a connection; the scope's end is its end. */
-  readonly connect: Effect.Effect<HubConnection, never, Scope.Scope>
+  readonly rules: RelayRules
+  /** Takes a place for a connection, until the scope ends; `false` when there is none. */
+  readonly admit: Effect.Effect<boolean, never, Scope.Scope>
+  /** Opens a connection; the scope's end is its end. `urls` as `Hosts.urlsFor` has them. */
+  readonly connect: (
+    transport: Dispatch.Transport,
+    urls: ReadonlyArray<string>
+  ) => Effect.Effect<HubConnection, never, Scope.Scope>
   readonly answer: (request: Bridge.Request) => Effect.Effect<Bridge.Response>
-  /** Asks all connections to end and waits until they have. New ones are asked at once. */
+  /** Whether it is going away. */
+  readonly isClosing: () => boolean
+  /** Takes no new connections, and waits until those that are there have ended, which it sees to. */
   readonly shutdown: Effect.Effect<void>
 }
 
-interface Entry {
-  readonly outbox: Outbox.Outbox
-  readonly mustEnd: Deferred.Deferred<EndReason>
-  readonly ended: Deferred.Deferred<void>
-}
-
-/** A relay that nobody uses yet. */
-export const make = Effect.fnUntraced(function* (rules: RelayState.RelayRules) {
+/** A relay with this state, which saves into this store. The scope owns what it does by itself. */
+export const make = Effect.fnUntraced(function* (
+  initial: RelayState,
+  {
+    maxConnections,
+    rules,
+    store
+  }: {
+    readonly rules: RelayRules
+    readonly store: RelayStore["Service"]
+    /** Connections at a time. */
+    readonly maxConnections: number
+  }
+) {
   const random = yield* SecureRandom.SecureRandom
-  const entries = new Map<number, Entry>()
-  let state = RelayState.empty
+  const dispatch = yield* Dispatch.make
+  let state = initial
   let nextId = 1
+  let places = maxConnections
   let isClosing = false
 
-  const handOut = ({ frames, to }: Outgoing): void => {
-    const entry = entries.get(to)
-    if (entry !== undefined && !entry.outbox.push(frames))
-      Deferred.doneUnsafe(entry.mustEnd, Effect.succeed<EndReason>("too-slow"))
+  /** Takes over a new state, once what is new in it has been saved. */
+  const adopt = (next: RelayState): Result.Result<void, RelayStoreError> => {
+    if (next.unsaved.length === 0) {
+      state = next
+      return Result.void
+    }
+    return Result.map(store.commit(next.unsaved), () => {
+      state = { ...next, unsaved: [] }
+    })
   }
 
-  const step = <A>(decide: (now: number) => readonly [RelayState.RelayState, ReadonlyArray<Outgoing>, A]) =>
-    Effect.map(Clock.currentTimeMillis, (millis): A => {
+  /** `instead` is what is done where the new state cannot be saved and the old one stays. */
+  const step = <A>(
+    decide: (now: number) => readonly [RelayState, ReadonlyArray<Outgoing>, A],
+    instead: (decided: A) => readonly [ReadonlyArray<Outgoing>, A]
+  ) =>
+    Effect.flatMap(Clock.currentTimeMillis, (millis) => {
       const [next, outgoing, result] = decide(Math.floor(millis / 1000))
-      state = next
-      outgoing.forEach(handOut)
-      return result
+      const adopted = adopt(next)
+      if (Result.isSuccess(adopted)) {
+        outgoing.forEach(dispatch.send)
+        return Effect.succeed(result)
+      }
+      const [other, otherResult] = instead(result)
+      other.forEach(dispatch.send)
+      return Effect.as(Effect.logError(adopted.failure.message), otherResult)
     })
 
-  const connect = Effect.gen(function* () {
+  const sessionStep = (decide: (now: number) => Session.Step) =>
+    step<ReadonlyArray<Outgoing>>(
+      (now) => {
+        const [next, outgoing, instead = []] = decide(now)
+        return [next, outgoing, instead]
+      },
+      (instead) => [instead, []]
+    )
+
+  const connect = Effect.fnUntraced(function* (transport: Dispatch.Transport, urls: ReadonlyArray<string>) {
     const challenge = Hex.encode(yield* random.randomBytes(32))
-    const entry: Entry = {
-      outbox: yield* Outbox.make,
-      mustEnd: yield* Deferred.make<EndReason>(),
-      ended: yield* Deferred.make<void>()
-    }
-    const id = yield* Effect.acquireRelease(
-      step(() => {
-        const id = nextId++
-        entries.set(id, entry)
-        if (isClosing) Deferred.doneUnsafe(entry.mustEnd, Effect.succeed<EndReason>("shutdown"))
-        return [...Session.open(state, id, challenge), id]
-      }),
-      (id) =>
-        Effect.andThen(
-          step(() => {
-            entries.delete(id)
-            return [Session.close(state, id), [], undefined]
-          }),
-          Deferred.succeed(entry.ended, undefined)
-        )
+    const id = nextId++
+    const outbox = yield* dispatch.open(id, transport)
+    yield* Effect.acquireRelease(
+      sessionStep(() => Session.open(state, id, { challenge, urls })),
+      () => sessionStep(() => [Session.close(state, id), []])
     )
     return {
-      receive: (text: string) => step((now) => [...Session.receive(state, rules, { id, text }, now), undefined]),
-      outbox: entry.outbox,
-      mustEnd: Deferred.await(entry.mustEnd)
-    }
+      receive: (text: string) =>
+        isClosing ? Effect.void : Effect.asVoid(sessionStep((now) => Session.receive(state, rules, { id, text }, now))),
+      hasRoom: Effect.suspend(() => outbox.hasRoom)
+    } satisfies HubConnection
   })
 
-  const answer = (request: Bridge.Request) =>
-    step((now) => {
-      const answered = Bridge.answer(state, rules, request, now)
-      return [answered.state, answered.outgoing, answered.response]
+  return {
+    rules,
+    connect,
+    admit: Effect.suspend(() =>
+      isClosing || places === 0
+        ? Effect.succeed(false)
+        : Effect.as(
+            Effect.acquireRelease(
+              Effect.sync(() => places--),
+              () => Effect.sync(() => places++)
+            ),
+            true
+          )
+    ),
+    answer: (request) =>
+      step<Bridge.Response>(
+        (now) => {
+          const answered = Bridge.answer(state, rules, request, now)
+          return [answered.state, answered.outgoing, answered.response]
+        },
+        () => [[], Bridge.INTERNAL_ERROR]
+      ),
+    isClosing: () => isClosing,
+    shutdown: Effect.suspend(() => {
+      isClosing = true
+      return dispatch.endAll
     })
-
-  const shutdown = Effect.suspend(() => {
-    isClosing = true
-    return Effect.forEach(
-      [...entries.values()],
-      ({ ended, mustEnd }) => Effect.andThen(Deferred.succeed(mustEnd, "shutdown"), Deferred.await(ended)),
-      { concurrency: "unbounded", discard: true }
-    )
-  })
-
-  return { connect, answer, shutdown } satisfies RelayHub
+  } satisfies RelayHub
 })

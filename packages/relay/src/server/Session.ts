@@ -6,6 +6,7 @@ import { HashMap, Result } from "effect"
 import type { NostrEvent } from "../NostrEvent.ts"
 import * as Nip42 from "../Nip42.ts"
 import * as ClientMessage from "./ClientMessage.ts"
+import * as Connections from "./Connections.ts"
 import { type Outgoing, frame } from "./Delivery.ts"
 import * as Publish from "./Publish.ts"
 import * as Query from "./Query.ts"
@@ -13,22 +14,32 @@ import * as ReadRules from "./ReadRules.ts"
 import * as RelayState from "./RelayState.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 
-/** A new state and what is to be done about it. */
-export type Step = readonly [RelayState.RelayState, ReadonlyArray<Outgoing>]
+/** A new state and what is to be done about it, and what instead where the new state cannot be saved. */
+export type Step = readonly [
+  state: RelayState.RelayState,
+  outgoing: ReadonlyArray<Outgoing>,
+  instead?: ReadonlyArray<Outgoing>
+]
 
-/** A connection opened. `id` is new, `challenge` is fresh randomness, 64 hex. */
-export const open = (state: RelayState.RelayState, id: number, challenge: string): Step => [
-  withConnection(state, id, { challenge, auth: { _tag: "Waiting" }, subscriptions: new Map() }),
+/** A connection opened. `id` is new, `challenge` is fresh randomness, 64 hex; `urls` as `Hosts.urlsFor` has them. */
+export const open = (
+  state: RelayState.RelayState,
+  id: number,
+  { challenge, urls }: Pick<Connections.Connection, "challenge" | "urls">
+): Step => [
+  withConnection(state, id, { challenge, urls, auth: { _tag: "Waiting" }, subscriptions: NO_SUBSCRIPTIONS }),
   reply(id, frame("AUTH", challenge))
 ]
 
+const NO_SUBSCRIPTIONS: Connections.Connection["subscriptions"] = new Map()
+
 /** A connection ended. The presence of its key ends with the key's last connection. */
 export const close = (state: RelayState.RelayState, id: number): RelayState.RelayState => {
-  const auth = RelayState.connection(state, id)?.auth
-  const connections = HashMap.remove(state.connections, id)
+  const auth = Connections.get(state.connections, id)?.auth
+  const connections = Connections.remove(state.connections, id)
   if (auth?._tag !== "Passed") return { ...state, connections }
   const isStillHere = HashMap.some(
-    connections,
+    connections.byId,
     (other) => other.auth._tag === "Passed" && other.auth.pubkey === auth.pubkey
   )
   return { ...state, connections, presence: isStillHere ? state.presence : HashMap.remove(state.presence, auth.pubkey) }
@@ -42,7 +53,7 @@ export const receive = (
   now: number
 ): Step => {
   const { id, text } = from
-  const connection = RelayState.connection(state, id)
+  const connection = Connections.get(state.connections, id)
   if (connection === undefined) return [state, []]
   return Result.match(ClientMessage.parse(text), {
     onFailure: (detail): Step => [
@@ -51,7 +62,7 @@ export const receive = (
     ],
     onSuccess: (message): Step => {
       if (message._tag === "Auth") return authenticate(state, rules, { id, connection, event: message.event }, now)
-      if (message._tag === "Close") return unsubscribe(state, id, connection, message.id)
+      if (message._tag === "Close") return unsubscribe(state, id, message.id)
       if (connection.auth._tag !== "Passed") return [state, reply(id, ...refuseStranger(message))]
       const { pubkey } = connection.auth
       switch (message._tag) {
@@ -66,6 +77,9 @@ export const receive = (
   })
 }
 
+/** The relay's text for troubles of its own. */
+const NOT_SAVED = "error: internal server error"
+
 type Request = Extract<ClientMessage.ClientMessage, { readonly filters: unknown }>
 
 const reply = (to: number, ...frames: ReadonlyArray<string>): ReadonlyArray<Outgoing> => [{ to, frames }]
@@ -73,8 +87,8 @@ const reply = (to: number, ...frames: ReadonlyArray<string>): ReadonlyArray<Outg
 const withConnection = (
   state: RelayState.RelayState,
   id: number,
-  connection: RelayState.Connection
-): RelayState.RelayState => ({ ...state, connections: HashMap.set(state.connections, id, connection) })
+  connection: Connections.Connection
+): RelayState.RelayState => ({ ...state, connections: Connections.set(state.connections, id, connection) })
 
 const refuseStranger = (message: Request | { readonly _tag: "Event"; readonly event: NostrEvent }) => {
   switch (message._tag) {
@@ -93,7 +107,7 @@ const refuseStranger = (message: Request | { readonly _tag: "Event"; readonly ev
 const authenticate = (
   state: RelayState.RelayState,
   rules: RelayState.RelayRules,
-  from: { readonly id: number; readonly connection: RelayState.Connection; readonly event: NostrEvent },
+  from: { readonly id: number; readonly connection: Connections.Connection; readonly event: NostrEvent },
   now: number
 ): Step => {
   const { connection, event, id } = from
@@ -101,17 +115,17 @@ const authenticate = (
   const failed = withConnection(state, id, { ...connection, auth: { _tag: "Failed" } })
   if (connection.auth._tag === "Failed") return [state, refuse("auth-required: authentication already failed")]
   if (connection.auth._tag === "Passed") return [state, refuse("auth-required: already authenticated")]
-  const attempts = rules.urls.map((relayUrl) =>
+  const attempts = connection.urls.map((relayUrl) =>
     Nip42.verify(rules.schnorr, event, { relayUrl, challenge: connection.challenge, now })
   )
   const verified = attempts.find(Result.isSuccess)?.success
   if (verified === undefined) return [failed, refuse(Nip42.VERIFICATION_FAILED)]
   const { attestation, pubkey } = verified
-  if (!RelayState.admits(rules, pubkey, attestation?.owner)) return [failed, refuse("restricted: not a relay member")]
-  const passed = withConnection(state, id, { ...connection, auth: { _tag: "Passed", pubkey } })
-  const isFirst = attestation !== undefined && !HashMap.has(state.owners, pubkey)
-  const owners = isFirst ? HashMap.set(state.owners, pubkey, attestation.owner) : state.owners
-  return [{ ...passed, owners }, reply(id, frame("OK", event.id, true, ""))]
+  const owner = attestation?.owner
+  if (!RelayState.admits(state, rules, pubkey, owner)) return [failed, refuse("restricted: not a relay member")]
+  const passed = withConnection(state, id, { ...connection, auth: { _tag: "Passed", pubkey, owner } })
+  const owned = owner === undefined ? passed : RelayState.withOwner(passed, pubkey, owner)
+  return [owned, reply(id, frame("OK", event.id, true, "")), refuse(NOT_SAVED)]
 }
 
 const publish = (
@@ -123,38 +137,36 @@ const publish = (
   const { event, id, pubkey } = from
   const { outgoing, answer, state: next } = Publish.publish(state, rules, { event, by: pubkey, via: "ws" }, now)
   // The publisher's own subscriptions get the event before its OK.
-  return [next, [...outgoing, ...reply(id, frame("OK", event.id, answer.accepted, answer.message))]]
+  return [
+    next,
+    [...outgoing, ...reply(id, frame("OK", event.id, answer.accepted, answer.message))],
+    reply(id, frame("OK", event.id, false, NOT_SAVED))
+  ]
 }
 
 const subscribe = (
   state: RelayState.RelayState,
-  from: { readonly id: number; readonly connection: RelayState.Connection; readonly pubkey: string },
+  from: { readonly id: number; readonly connection: Connections.Connection; readonly pubkey: string },
   { filters, id: subscriptionId }: Request
 ): Step => {
   const { connection, id, pubkey } = from
   const refusal = refusalOf(state, pubkey, filters)
   if (refusal !== undefined) return [state, reply(id, frame("CLOSED", subscriptionId, refusal))]
   const eose = frame("EOSE", subscriptionId)
-  // A search is answered once; without a search engine it finds nothing.
-  if (filters.some((filter) => filter.search !== undefined)) return [state, reply(id, eose)]
+  const history = () => Query.history(state, { filters, pubkey }).map((event) => frame("EVENT", subscriptionId, event))
+  // A search is answered once, and nothing is registered.
+  if (filters.some((filter) => filter.search !== undefined)) return [state, reply(id, ...history(), eose)]
   const { subscriptions } = connection
   if (subscriptions.size >= Subscriptions.MAX_SUBSCRIPTIONS && !subscriptions.has(subscriptionId))
     return [state, reply(id, frame("CLOSED", subscriptionId, "error: too many subscriptions"))]
-  const history = Query.history(state, { filters, pubkey }).map((event) => frame("EVENT", subscriptionId, event))
-  const next = new Map(subscriptions).set(subscriptionId, Subscriptions.make(filters))
-  return [withConnection(state, id, { ...connection, subscriptions: next }), reply(id, ...history, eose)]
+  const connections = Connections.subscribe(state.connections, id, subscriptionId, Subscriptions.make(filters))
+  return [{ ...state, connections }, reply(id, ...history(), eose)]
 }
 
-const unsubscribe = (
-  state: RelayState.RelayState,
-  id: number,
-  connection: RelayState.Connection,
-  subscriptionId: string
-): Step => {
-  const subscriptions = new Map(connection.subscriptions)
-  subscriptions.delete(subscriptionId)
-  return [withConnection(state, id, { ...connection, subscriptions }), reply(id, frame("CLOSED", subscriptionId, ""))]
-}
+const unsubscribe = (state: RelayState.RelayState, id: number, subscriptionId: string): Step => [
+  { ...state, connections: Connections.unsubscribe(state.connections, id, [subscriptionId]) },
+  reply(id, frame("CLOSED", subscriptionId, ""))
+]
 
 const countOrRefuse = (state: RelayState.RelayState, pubkey: string, { filters, id }: Request): string => {
   const refusal = refusalOf(state, pubkey, filters)

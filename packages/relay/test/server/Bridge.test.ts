@@ -27,7 +27,7 @@ const authorization = (
   })
 
 const post = (relay: RuledRelay, path: Bridge.Path, body: string, header: string | undefined, authTag?: string) => {
-  const request = { path, authorization: header, authTag, body: new TextEncoder().encode(body) }
+  const request = { path, host: undefined, authorization: header, authTag, body: new TextEncoder().encode(body) }
   const answered = Bridge.answer(relay.state, relay.rules, request, relay.now)
   relay.state = answered.state
   return answered.response

@@ -15,6 +15,7 @@ import type * as KindRules from "../../src/server/KindRules.ts"
 import * as Publish from "../../src/server/Publish.ts"
 import * as Query from "../../src/server/Query.ts"
 import * as RelayState from "../../src/server/RelayState.ts"
+import * as RelayVoice from "../../src/server/RelayVoice.ts"
 import * as Session from "../../src/server/Session.ts"
 
 /** Anybody can forge its signatures; everything else about it is as with the real one. */
@@ -74,6 +75,11 @@ export const addMember = (who: Identity, role?: string): Draft => ({
   tags: [["h", CHANNEL], ["p", who.pubkey], ...(role === undefined ? [] : [["role", role] satisfies Tag])]
 })
 
+export interface RuledOptions extends Partial<Pick<RelayState.RelayRules, "urls" | "isHostBound" | "maxStoredBytes">> {
+  /** Owner of a closed relay, which admits attested keys. */
+  readonly closedTo?: string
+}
+
 /** Drives the pure relay. Time stands still unless a test moves `now`. */
 export class RuledRelay {
   readonly self = person("relay")
@@ -83,15 +89,18 @@ export class RuledRelay {
   private nextConnection = 1
   private inbox = new Map<number, Array<ReadonlyArray<unknown>>>()
 
-  constructor(options: { readonly closedTo?: string; readonly urls?: RelayState.RelayRules["urls"] } = {}) {
+  constructor(options: RuledOptions = {}) {
     this.rules = {
       pubkey: this.self.pubkey,
       schnorr: toySchnorr,
       sign: (template: EventTemplate) => signEvent(toySchnorr, template, this.self.secretKey),
       urls: options.urls ?? [RELAY_URL],
-      closedTo: options.closedTo,
-      clockSkewSeconds: RelayState.CLOCK_SKEW_SECONDS
+      isHostBound: options.isHostBound ?? false,
+      closed: options.closedTo === undefined ? undefined : { owner: options.closedTo, admitsAttested: true },
+      clockSkewSeconds: RelayState.CLOCK_SKEW_SECONDS,
+      maxStoredBytes: options.maxStoredBytes ?? Number.MAX_SAFE_INTEGER
     }
+    this.state = RelayVoice.begin(RelayState.empty, this.rules, NOW)
   }
 
   /** Submits a signed event, by default as its author over HTTP. */
@@ -124,20 +133,21 @@ export class RuledRelay {
   open(): number {
     const id = this.nextConnection++
     this.inbox.set(id, [])
-    this.step(Session.open(this.state, id, CHALLENGE))
+    this.step(Session.open(this.state, id, { challenge: CHALLENGE, urls: this.rules.urls }))
     return id
   }
 
   /** Opens a connection and authenticates; its inbox is empty then. */
   connect(who: Identity): number {
     const id = this.open()
-    this.tell(
-      id,
-      "AUTH",
-      Nip42.authEvent(toySchnorr, who, { relayUrl: RELAY_URL, challenge: CHALLENGE, now: this.now })
-    )
+    this.authenticate(id, who)
     this.received(id)
     return id
+  }
+
+  authenticate(id: number, who: Identity): void {
+    const [relayUrl] = this.rules.urls
+    this.tell(id, "AUTH", Nip42.authEvent(toySchnorr, who, { relayUrl, challenge: CHALLENGE, now: this.now }))
   }
 
   /** Sends one frame as a client. */
