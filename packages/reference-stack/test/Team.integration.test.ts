@@ -1,9 +1,10 @@
+import * as Forwarder from "@buzz-orchestra/reference-stack/relay-forwarder/Forwarder"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, layer } from "@effect/vitest"
-import { Effect, FileSystem, Layer } from "effect"
+import { Effect, Exit, FileSystem, Layer, Scope } from "effect"
 import { createServer } from "node:http"
 import { launch } from "./launch.ts"
 import * as Programs from "./programs.ts"
@@ -80,12 +81,12 @@ layer(Programs.layer, { excludeTestServices: true })("a relay behind the forward
           const client = yield* BuzzClient
           const relay = yield* EmbeddedRelay
           const forward = Effect.gen(function* () {
-            const program = yield* Programs.programPath("relay-forwarder")
-            const running = yield* Programs.start(program, [`127.0.0.1:${port}`, relay.url.replace("ws://", "")])
-            yield* running.awaitOutput("forwarding")
-            return running
+            const scope = yield* Scope.fork(yield* Effect.scope)
+            const target = { host: "127.0.0.1", port: Number(new URL(relay.url).port) }
+            yield* Scope.provide(Forwarder.forward({ host: "127.0.0.1", port }, target), scope)
+            return Scope.close(scope, Exit.void)
           })
-          const forwarder = yield* forward
+          const cut = yield* forward
           const user = yield* Relay.person("user")
           const self = yield* Relay.person("solo-1")
           const channel = yield* Relay.channel(user, self)
@@ -94,9 +95,9 @@ layer(Programs.layer, { excludeTestServices: true })("a relay behind the forward
             user,
             channel,
             playbook: "agents: { solo-1: [{ when: again, steps: [{ say: heard }] }] }",
-            env: { BUZZ_RELAY_URL: url }
+            env: { BUZZ_RELAY_URL: url, BUZZ_ACP_MCP_COMMAND: "" }
           })
-          process.kill(forwarder.pid, "SIGKILL")
+          yield* cut
           yield* acp.awaitOutput("relay event stream ended — requesting reconnect")
           const content = "are you there again?"
           const task = yield* client.send(user, { channelId: channel, content, mentions: [self.identity.pubkey] })

@@ -117,3 +117,10 @@ export const gone = (pid: number) =>
     Effect.delay("20 millis"),
     Effect.repeat({ until: (isGone) => isGone, times: 250 })
   )
+
+/** Processes that a process has started and that still live. */
+export const children = (pid: number) =>
+  Effect.map(
+    FileSystem.FileSystem.use((fileSystem) => fileSystem.readFileString(`/proc/${pid}/task/${pid}/children`)),
+    (text) => text.trim().split(" ").map(Number)
+  )
