@@ -7,10 +7,11 @@ import { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { type ProvisionRequest, TrialProvisioner } from "@buzz-orchestra/relay/TrialProvisioner"
 import * as TrialRoster from "@buzz-orchestra/relay/TrialRoster"
-import { Cause, Clock, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Ref } from "effect"
+import { Cause, Clock, Effect, Exit, FileSystem, identity, Layer, Option, Path, type PlatformError, Ref } from "effect"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { exitWithin, sentence } from "./internal/bounded.ts"
 import * as EnvironmentUse from "./internal/environmentUse.ts"
+import { keepTrajectory, TRAJECTORY_DEADLINE, WRITE_TRAJECTORY } from "./internal/keepTrajectory.ts"
 import { noteInterruption } from "./internal/noteInterruption.ts"
 import { noteRetries } from "./internal/noteRetries.ts"
 import { summarize, type SummarizedError } from "./internal/summarize.ts"
@@ -196,6 +197,11 @@ const finish = Effect.fnUntraced(function* (
     return summarize({ options, environment: environment.facts, facts, error, endedAt, files })
   })
   if (Option.isSome(directory)) {
+    // A trial that was provisioned has one already.
+    if ((yield* record.facts).handle === undefined) {
+      const trajectory = keepTrajectory({ options, record, directory: directory.value, events: [], redact: identity })
+      yield* record.step(WRITE_TRAJECTORY, TRAJECTORY_DEADLINE, trajectory)
+    }
     const writing = Effect.gen(function* () {
       const files = (yield* directory.value.files).filter((name) => name !== SUMMARY)
       const summary = yield* summarizeWith(files)

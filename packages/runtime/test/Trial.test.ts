@@ -57,6 +57,7 @@ describe("Trial.run", () => {
           "read the channel",
           "write the transcript",
           "export the evidence",
+          "write the trajectory",
           "release",
           "tear down"
         ].map((step) => [step, null])

@@ -31,6 +31,7 @@ describe("the trial directory", () => {
     Effect.gen(function* () {
       const { options, result } = yield* runToDone()
       assert.deepStrictEqual(result.summary.files, [
+        "agent/trajectory.json",
         "buzz-evidence.json",
         "endpoints.redacted.json",
         "lead-1.stdout.log",

@@ -11,6 +11,7 @@ import type { TrialRun } from "../TrialRuntime.ts"
 import { collectLogs } from "./collectLogs.ts"
 import { keepAccounts } from "./keepAccounts.ts"
 import { keepEvidence } from "./keepEvidence.ts"
+import { keepTrajectory, TRAJECTORY_DEADLINE, WRITE_TRAJECTORY } from "./keepTrajectory.ts"
 import { noteInterruption } from "./noteInterruption.ts"
 import { first } from "./stackWatch.ts"
 import type { Stage } from "./stage.ts"
@@ -105,6 +106,11 @@ const collect = Effect.fnUntraced(function* (clean: CleanUp) {
   const team = supervision === undefined ? undefined : yield* supervision.state
   yield* record.step("keep the accounts", ACCOUNTS_DEADLINE, keepAccounts(run, { team, ...logs }))
   if (channel !== undefined) yield* keepEvidence({ run, redactor, channel, actor: stage.actor })
+  const events = channel === undefined ? [] : (yield* channel.seen).events
+  const redact = (text: string) => Redaction.apply(redactor, text)
+  const { options } = run.trial
+  const trajectory = keepTrajectory({ options, record, directory: run.directory, events, redact })
+  yield* record.step(WRITE_TRAJECTORY, TRAJECTORY_DEADLINE, trajectory)
 })
 
 const fetchLogs = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp) {

@@ -1,6 +1,7 @@
 /**
  * Draws up the accounts of a trial when its logs are collected, and writes `receipts.jsonl`.
  */
+import type { AgentClass, ExperimentManifest } from "@buzz-orchestra/manifest/ExperimentManifest"
 import { Effect, FileSystem, Ref, Stream } from "effect"
 import * as Accounting from "../Accounting.ts"
 import * as LoggedAgent from "../LoggedAgent.ts"
@@ -27,9 +28,7 @@ export const keepAccounts = Effect.fnUntraced(function* (run: TrialRun, { fetche
   const agents = yield* Effect.forEach(
     handle.credentials,
     Effect.fnUntraced(function* ({ agentId, endpoint }) {
-      const agentClass = manifest.roster.find(
-        ({ id }) => agentId.startsWith(`${id}-`) && /^\d+$/.test(agentId.slice(id.length + 1))
-      )
+      const agentClass = classOf(manifest, agentId)
       // The credentials were matched with the roster before anything was launched; of what does not match, nothing ran.
       if (agentClass === undefined) return []
       const isFetched = STREAMS.some((stream) => fetched.has(logName(agentId, stream)))
@@ -42,6 +41,10 @@ export const keepAccounts = Effect.fnUntraced(function* (run: TrialRun, { fetche
   const lines = accounts.receipts.map((receipt) => `${Receipt.toLine(receipt)}\n`)
   yield* directory.write(RECEIPTS, lines.join(""), { mode: 0o600 })
 })
+
+/** The class that an agent is a member of. */
+export const classOf = ({ roster }: ExperimentManifest, agentId: string): AgentClass | undefined =>
+  roster.find(({ id }) => agentId.startsWith(`${id}-`) && /^\d+$/.test(agentId.slice(id.length + 1)))
 
 const STREAMS = ["stdout", "stderr"] as const
 
