@@ -9,6 +9,9 @@ import { join } from "node:path"
 const edit = (content: string, oldText: string, newText: string, all = false) =>
   TextEdit.replace("a.txt", content, { oldText, newText, all })
 
+/** Applies diffs, and was written by others. */
+const ORACLE = "patch"
+
 const refusal = (...args: Parameters<typeof edit>): string =>
   Result.match(edit(...args), { onSuccess: () => "edited", onFailure: String })
 
@@ -19,13 +22,13 @@ const Change = Schema.Struct({
   oldText: Schema.Literals(["x", "x\n", "a\n", "\n"])
 })
 
-/** What `patch` makes of the files: it is the oracle. One process for all of them. */
+/** What the files become by it. One process for all of them. */
 const patched = (cases: ReadonlyArray<{ readonly content: string; readonly diff: string }>): ReadonlyArray<string> => {
   const directory = mkdtempSync(join(tmpdir(), "text-edit-"))
   try {
     for (const [index, { content }] of cases.entries()) writeFileSync(join(directory, `${index}.txt`), content)
     const input = cases.map(({ diff }, index) => `${diff.replaceAll("a.txt", `${index}.txt`)}\n`).join("")
-    execFileSync("patch", ["-p1", "--silent", "--fuzz=0"], { cwd: directory, input })
+    execFileSync(ORACLE, ["-p1", "--silent", "--fuzz=0"], { cwd: directory, input })
     return cases.map((_, index) => readFileSync(join(directory, `${index}.txt`), "utf8"))
   } finally {
     rmSync(directory, { recursive: true })
@@ -52,7 +55,7 @@ describe("TextEdit", () => {
     assert.strictEqual(Result.getOrThrow(edit("a a", "a", "b", true)).content, "b b")
   })
 
-  const hasPatch = spawnSync("patch", ["--version"]).status === 0
+  const hasPatch = spawnSync(ORACLE, ["--version"]).status === 0
 
   it.effect.skipIf(!hasPatch)("writes diffs that patch turns into the new file", () =>
     Effect.gen(function* () {
