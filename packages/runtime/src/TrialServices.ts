@@ -3,6 +3,7 @@
  * speak with one (and for tests).
  */
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
+import type { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import * as BuzzClientNative from "@buzz-orchestra/relay/BuzzClientNative"
 import * as RelayObserverLive from "@buzz-orchestra/relay/RelayObserverLive"
 import { TrialHandleStore } from "@buzz-orchestra/relay/TrialHandleStore"
@@ -24,15 +25,27 @@ export const layerRuntime = TrialLive.layer.pipe(
   Layer.provideMerge(TrialEvents.layer)
 )
 
-/** The relay's services over HTTP and WebSocket; handles live as long as the layer. */
-const layerRelay = Layer.mergeAll(TrialProvisionerLive.layer, RelayObserverLive.layer).pipe(
-  Layer.provideMerge(BuzzClientNative.layer),
-  Layer.provide(TrialHandleStore.layerMemory)
-)
+/** How a trial speaks with its relay, and where it remembers what it made there. */
+export interface RelayAccess<E, R> {
+  readonly client: Layer.Layer<BuzzClient, E, R>
+  readonly handles: Layer.Layer<TrialHandleStore, E, R>
+}
 
 /**
  * `Trial`, its events, and the `ManifestService` that reads what a trial is given. Everything a trial runs on but the environment
  * and the platform: needs an `EnvironmentService`, `FileSystem`, `Path`, an `HttpClient`, a `WebSocketConstructor`, `SecureRandom`
- * and `Schnorr`.
+ * and `Schnorr`, and whatever the access to the relay needs.
  */
-export const layer = layerRuntime.pipe(Layer.provide(layerRelay), Layer.provideMerge(ManifestService.layer))
+export const layerOver = <E, R>({ client, handles }: RelayAccess<E, R>) =>
+  layerRuntime.pipe(
+    Layer.provide(
+      Layer.mergeAll(TrialProvisionerLive.layer, RelayObserverLive.layer).pipe(
+        Layer.provideMerge(client),
+        Layer.provide(handles)
+      )
+    ),
+    Layer.provideMerge(ManifestService.layer)
+  )
+
+/** Over HTTP and WebSocket; handles live as long as the layer. */
+export const layer = layerOver({ client: BuzzClientNative.layer, handles: TrialHandleStore.layerMemory })
