@@ -93,6 +93,8 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   RelayNotAnswering:
     "The relay did not answer a WebSocket handshake from inside the environment, asked before any agent was started.",
 
+  AgentsNotSeparated:
+    "`--agent-users own` asks for a user per agent, and the environment's user is not root or nothing there becomes another.",
   AgentNotLaunched: "An agent's process did not start: no pid, too many variables, or a program that cannot run there.",
   AgentsNotReady: "Agents run and did not subscribe to the channel in time; each one's last words are listed.",
   SubscriptionFailed: "An agent said that it will not hear the channel, so waiting for it is pointless.",

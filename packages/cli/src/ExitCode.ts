@@ -90,7 +90,8 @@ const LAUNCH_CODES = {
   EvidenceNotExported: 58,
   BinaryNotExecutable: 59,
   EnvironmentBusy: 60,
-  RelayNotAnswering: 62
+  RelayNotAnswering: 62,
+  AgentsNotSeparated: 63
 } as const satisfies Record<RuntimeLaunchReason["_tag"], number>
 
 /** The relay and what is provisioned on it. */

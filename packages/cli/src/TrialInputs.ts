@@ -75,6 +75,7 @@ export const read = Effect.fn("TrialInputs.read")(function* (
     directory: path.resolve(directory),
     uploads: request.uploads.map(({ source, target }) => ({ source: path.resolve(source), target })),
     sweep: request.sweep,
+    ...(request.agentUsers === undefined ? {} : { agentUsers: request.agentUsers }),
     ...(owner === undefined ? {} : { ownerKey: owner.secretKey }),
     ...(user === undefined ? {} : { user: { name: "user", identity: user } }),
     ...(request.relayGateway === undefined ? {} : { relayGateway: request.relayGateway }),

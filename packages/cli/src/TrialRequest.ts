@@ -1,6 +1,7 @@
 /**
  * What a person asked for, as the flags of `run` say it. Pure; `TrialInputs` reads the files and variables it names.
  */
+import type { AgentUsers } from "@buzz-orchestra/runtime/AgentUsers"
 import { Result } from "effect"
 import { UsageInvalid } from "./CommandError.ts"
 
@@ -24,6 +25,8 @@ export interface TrialRequest {
   readonly ownerKeyVariable: string | undefined
   readonly userKeyVariable: string | undefined
   readonly readinessSeconds: number | undefined
+  /** Default: the runtime's. */
+  readonly agentUsers?: AgentUsers
   readonly sweep: "stack" | "all"
   /** API keys that need no variable; the demo's scripted models are given one. */
   readonly knownKeys?: Readonly<Record<string, string>>

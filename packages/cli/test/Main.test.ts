@@ -83,6 +83,7 @@ describe("help and usage", () => {
         "--owner-key-env",
         "--user-key-env",
         "--readiness-timeout",
+        "--agent-users",
         "--sweep",
         "--json"
       ]

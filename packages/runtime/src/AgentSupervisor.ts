@@ -4,6 +4,7 @@
  */
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import { Context, type Duration, type Effect, type Scope, type Stream } from "effect"
+import type { AgentUser } from "./AgentUsers.ts"
 import type { EnvironmentError } from "./EnvironmentError.ts"
 import type { EnvironmentVariables } from "./EnvironmentService.ts"
 import type { Layout } from "./Layout.ts"
@@ -29,6 +30,8 @@ export interface AgentLaunch {
   readonly promptPath: string
   /** User inside the environment who runs the agent and owns its prompt. Default: the environment's own. */
   readonly user?: string
+  /** Instead of `user`: one that the environment's own user becomes, who keeps the agent's logs. */
+  readonly own?: AgentUser
 }
 
 /** A program beside the agents, such as the forwarder. */

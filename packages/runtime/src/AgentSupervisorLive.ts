@@ -86,17 +86,19 @@ const openSupervision = Effect.fnUntraced(function* (
   const awaitRefusal = refusalOf(team, starter, options)
 
   const launch = Effect.fn("AgentSupervisor.launch")(function* (agent: AgentLaunch) {
-    const { agentId, env, promptPath, systemPrompt } = agent
+    const { agentId, env, own, promptPath, systemPrompt } = agent
     const user = agent.user === undefined ? {} : { user: agent.user }
+    const become = own === undefined ? {} : { become: own.become }
+    const owner = own === undefined ? agent.user : `${own.uid}:${own.gid}`
     yield* Effect.annotateCurrentSpan({ agentId })
     yield* team.launched(agentId)
     const content = new TextEncoder().encode(systemPrompt)
     yield* upload({ content }, promptPath, {
       mode: 0o600,
-      ...(agent.user === undefined ? {} : { owner: agent.user })
+      ...(owner === undefined ? {} : { owner })
     })
     const program = `${layout.bin}/buzz-acp`
-    const pid = yield* starter.start({ name: agentId, program, args: [], env, ...user })
+    const pid = yield* starter.start({ name: agentId, program, args: [], env, ...user, ...become })
     if ((yield* team.state).ended.get(agentId)?.pid === pid) return yield* awaitDeath
   })
 

@@ -16,7 +16,7 @@ import {
   RelayNotAnswering
 } from "./reasons/ForwardReason.ts"
 import { InstallReason } from "./reasons/InstallReason.ts"
-import { AgentNotLaunched, LaunchReason } from "./reasons/LaunchReason.ts"
+import { AgentNotLaunched, AgentsNotSeparated, LaunchReason } from "./reasons/LaunchReason.ts"
 import { ObservationRefused, ObserveReason, RelayLost } from "./reasons/ObserveReason.ts"
 import { PostReason, TaskMentionMissing, TaskNotAccepted } from "./reasons/PostReason.ts"
 import { PrepareReason } from "./reasons/PrepareReason.ts"
@@ -59,6 +59,7 @@ export const RuntimeLaunchReason = Schema.Union([
   ForwarderDied,
   RelayNotAnswering,
   AgentNotLaunched,
+  AgentsNotSeparated,
   AgentsNotReady,
   SubscriptionFailed,
   AgentsDied,

@@ -3,6 +3,7 @@
  * to the stack is decided in `SweepPlan`; what is run inside is in `internal/sweepScript`.
  */
 import { Duration, Effect } from "effect"
+import type { AgentUser } from "./AgentUsers.ts"
 import type { EnvironmentError } from "./EnvironmentError.ts"
 import type { EnvironmentService } from "./EnvironmentService.ts"
 import * as SweepCalls from "./internal/sweepCalls.ts"
@@ -28,6 +29,8 @@ export interface SweepOptions {
   readonly all?: boolean
   /** Pids left alone, such as the forwarder's while somebody still needs it. */
   readonly spare?: ReadonlyArray<number>
+  /** The agents' own users, where they have some: what runs where is told only to them. */
+  readonly users?: ReadonlyArray<AgentUser>
   /** Told of each call that did not work; the report is true all the same. Default: the log. */
   readonly warn?: (trouble: string) => Effect.Effect<void>
 }
@@ -74,7 +77,8 @@ export const sweep = Effect.fn("Sweep.sweep")(function* (
   options: SweepOptions
 ): Effect.fn.Return<SweepReport, EnvironmentError, EnvironmentService> {
   const rule: SweepPlanOptions = { roots: options.roots, all: options.all ?? false, spare: options.spare ?? [] }
-  const calls = yield* SweepCalls.make(options.bin, options.warn ?? Effect.logWarning)
+  const becoming = (options.users ?? []).map(({ become }) => become)
+  const calls = yield* SweepCalls.make(options.bin, options.warn ?? Effect.logWarning, becoming)
   const before = yield* calls.look
   const known = [...targets(before, rule)]
   yield* calls.signal("TERM", known, TERM_LIMIT)

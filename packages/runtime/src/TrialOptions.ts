@@ -6,6 +6,7 @@ import type { EndpointLaunchConfig } from "@buzz-orchestra/manifest/EndpointLaun
 import type { Identity } from "@buzz-orchestra/relay/Identity"
 import { Duration, type Redacted } from "effect"
 import type { TaskFixture } from "./TaskFixture.ts"
+import type { AgentUsers } from "./AgentUsers.ts"
 import type { StackFiles } from "./StackFiles.ts"
 
 /** What one trial is run with. */
@@ -56,6 +57,8 @@ export interface TrialOptions {
   readonly settleTimeout?: Duration.Input
   /** Model calls per turn for classes that set none; 0, the default, means unbounded. */
   readonly maxAgentRounds?: number
+  /** Whom the agents run as. Default `image`; what that means, and why it is the default, is told in `AgentUsers`. */
+  readonly agentUsers?: AgentUsers
   /** `all` also ends what agents started as services of the task. Default `stack`. */
   readonly sweep?: "stack" | "all"
   /** Log directives of the operator; the ones this runtime reads are always added after them. */

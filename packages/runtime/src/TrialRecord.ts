@@ -7,6 +7,7 @@ import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { Cause, Clock, type Duration, Effect, Exit, Option, Ref } from "effect"
 import { bounded, sentence } from "./internal/bounded.ts"
 import type { Reached } from "./internal/reachRelay.ts"
+import type { AgentUsersHeld } from "./AgentUsers.ts"
 import type { Accounts } from "./Accounting.ts"
 import type { InstalledStack } from "./StackInstaller.ts"
 import type { Outcome, Phase, SweptProcess, TrialHappening, TrialNames } from "./TrialEvent.ts"
@@ -23,6 +24,7 @@ export interface TrialFacts {
   readonly cleanup: ReadonlyArray<CleanupStep>
   readonly handle?: TrialHandle
   readonly stack?: InstalledStack
+  readonly agentUsers?: AgentUsersHeld
   /** What the relay answered to programs in the environment. */
   readonly relay?: Reached
   readonly agents?: ReadonlyArray<AgentSummary>

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { Accounting, Totals } from "./Accounting.ts"
+import { AGENT_USERS } from "./AgentUsers.ts"
 import { Measurement } from "./Receipt.ts"
 import { OUTCOMES, PHASES } from "./TrialEvent.ts"
 import { Unenforced } from "./Unenforced.ts"
@@ -100,6 +101,19 @@ export const ContainerSummary = Schema.Struct({
 /** A container as its engine reports it. */
 export type ContainerSummary = typeof ContainerSummary.Type
 
+/** Whom the agents ran as. */
+export const AgentUsersSummary = Schema.Struct({
+  asked: Schema.Literals(AGENT_USERS),
+  /** `own`: none of them could read another's variables or prompt, or write its logs. */
+  held: Schema.Literals(["own", "image"]),
+  /** Why they had no users of their own, where that was asked for. */
+  reason: Schema.NullOr(Schema.String),
+  /** Numeric user by agent, to whom the files that it made belong. Empty where all ran as the environment's user. */
+  uids: Schema.Record(Schema.String, Schema.Int)
+})
+/** Whom the agents ran as. */
+export type AgentUsersSummary = typeof AgentUsersSummary.Type
+
 /** The whole document. */
 export const TrialSummary = Schema.Struct({
   bundle_version: Schema.Literal("1"),
@@ -155,6 +169,8 @@ export const TrialSummary = Schema.Struct({
   stack: Schema.Record(Schema.String, Schema.String),
   /** The system's certificates, once the stack was installed: there before, copied from the stack's bundle, or neither. */
   trust_store: Schema.NullOr(Schema.Literals(["present", "seeded", "failed"])),
+  /** Null when nothing was launched. */
+  agent_users: Schema.NullOr(AgentUsersSummary),
   warnings: Schema.Array(Schema.String),
   cleanup: Schema.Array(CleanupStep),
   /** Null when nothing was launched, so that nothing was there to end. */

@@ -70,9 +70,13 @@ describe("launchScript", () => {
         const { launch } = yield* programOf("sleep 5")
         const started = parseStarted(yield* run(argv, launchScript(launch)))
         if (started === undefined) return assert.fail("no pid was printed")
-        const stat = yield* fs.readFileString(`/proc/${started.pid}/stat`)
-        const [, , group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-        assert.deepStrictEqual([group, session], [`${started.pid}`, `${started.pid}`])
+        // The pid is known before the process it belongs to has become the program.
+        yield* eventually(
+          Effect.map(fs.readFileString(`/proc/${started.pid}/stat`), (stat) =>
+            stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+          ),
+          ([, , group, session]) => group === `${started.pid}` && session === group
+        )
         yield* run(argv, stopScript({ pid: started.pid, startTime: started.startTime ?? "", graceMillis: 1000 }))
         assert.isTrue(yield* isGone(started.pid))
       }).pipe(Effect.provide(NodeServices.layer))

@@ -2,6 +2,7 @@
  * `run`: one trial of a manifest on one task.
  */
 import { Effect, Option, Result } from "effect"
+import { AGENT_USERS, DEFAULT_AGENT_USERS } from "@buzz-orchestra/runtime/AgentUsers"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandError, type UsageInvalid } from "../CommandError.ts"
 import { importTrialCommand } from "../internal/importTrialCommand.ts"
@@ -57,6 +58,12 @@ const flags = {
     Flag.withDescription("How long the agents may take to be ready. Default: 60"),
     Flag.optional
   ),
+  agentUsers: Flag.Literals("agent-users", AGENT_USERS).pipe(
+    Flag.withDescription(
+      "Whom the agents run as: the environment's user, each a user of its own, or that where it can be"
+    ),
+    Flag.withDefault(DEFAULT_AGENT_USERS)
+  ),
   sweep: Flag.Literals("sweep", ["stack", "all"]).pipe(
     Flag.withDescription("What ends with the trial: the stack, or also the services that agents started for the task"),
     Flag.withDefault("stack" as const)
@@ -84,6 +91,7 @@ export const toRequest = (flags: Flags): Result.Result<TrialRequest, UsageInvali
       ownerKeyVariable: value(flags.ownerKeyEnv),
       userKeyVariable: value(flags.userKeyEnv),
       readinessSeconds: value(flags.readinessTimeout),
+      agentUsers: flags.agentUsers,
       sweep: flags.sweep
     }
   })

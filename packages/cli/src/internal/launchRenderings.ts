@@ -76,12 +76,17 @@ export const launchRenderings: Renderings<RuntimeLaunchReason> = {
   ArchitectureMismatch: sentence(CHECK_STACK),
   ForwarderNotLaunched: withLog(CHECK_STACK),
   ForwarderNotReady: withLog("raise the limit with --readiness-timeout SECONDS if the machine is only slow"),
-  ForwarderPortBusy: withLog("agents dial the relay's own address, so that something of ours has to listen there in the environment"),
+  ForwarderPortBusy: withLog(
+    "agents dial the relay's own address, so that something of ours has to listen there in the environment"
+  ),
   ForwarderDied: withLog(AGAIN),
   RelayNotAnswering: sentence(
     "give a network that reaches it with --network, or with --relay-gateway HOST:PORT where the environment sees it"
   ),
   AgentNotLaunched: withLog(CHECK_STACK),
+  AgentsNotSeparated: sentence(
+    "let them run as the environment's user with --agent-users image, or auto where it may be so"
+  ),
   AgentsNotReady: withLogs("raise the limit with --readiness-timeout SECONDS if the machine is only slow"),
   SubscriptionFailed: withLog(READ_LOGS),
   AgentsDied: withLogs(READ_LOGS),

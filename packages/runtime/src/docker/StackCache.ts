@@ -75,7 +75,8 @@ const cacheCaBundle = Effect.fnUntraced(function* (source: string | undefined) {
     yield* fs.makeDirectory(root, { recursive: true })
     yield* Effect.ignore(prune(root))
     const aside = `${file}.${(yield* randomMarker).text.slice(1)}`
-    yield* fs.writeFile(aside, content, { mode: 0o644 }).pipe(
+    yield* fs.writeFile(aside, content).pipe(
+      Effect.andThen(fs.chmod(aside, 0o644)),
       Effect.andThen(fs.rename(aside, file)),
       Effect.onError(() => Effect.ignore(fs.remove(aside)))
     )
@@ -129,6 +130,8 @@ const fill = Effect.fnUntraced(function* (root: string, directory: string, wante
   const aside = `${directory}.${(yield* randomMarker).text.slice(1)}`
   const discard = Effect.ignore(fs.remove(aside, { recursive: true }))
   yield* fs.makeDirectory(aside)
+  // Agents may have users of their own, whatever mode this process gives to what it makes.
+  yield* fs.chmod(aside, 0o755)
   yield* Effect.forEach(wanted, ({ name, source }) => copyProgram(source, path.join(aside, name)), {
     concurrency: CONCURRENCY,
     discard: true

@@ -75,7 +75,7 @@ const settle = Effect.fnUntraced(function* (
 
 const sweep = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp, stack: InstalledStack) {
   const { record, trial } = run
-  const { supervision } = stage
+  const { supervision, users = [] } = stage
   if (supervision !== undefined) yield* supervision.expectEnds
   const all = trial.options.sweep === "all"
   const keepForwarder = trial.options.forwarder?.keep === true
@@ -83,7 +83,7 @@ const sweep = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp, st
   const swept = yield* record.step(
     "sweep",
     SWEEP_DEADLINE,
-    sweepStack({ stack, supervision, all, keepForwarder, warn })
+    sweepStack({ stack, supervision, users, all, keepForwarder, warn })
   )
   if (Option.isNone(swept)) return
   const shown = <P extends { readonly command: string }>(process: P): P => ({

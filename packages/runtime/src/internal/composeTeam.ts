@@ -6,6 +6,7 @@ import type { AgentClass } from "@buzz-orchestra/manifest/ExperimentManifest"
 import type { AgentCredential, TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { Effect, type Redacted, Result } from "effect"
 import type { AgentLaunch } from "../AgentSupervisor.ts"
+import type { AgentUser } from "../AgentUsers.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import { launchEnvironment } from "../LaunchEnvironment.ts"
 import { inPhase, TrialDirectoryUnwritable } from "../RuntimeLaunchError.ts"
@@ -62,13 +63,15 @@ export const composeLaunches = Effect.fnUntraced(function* (
   trial: PreparedTrial,
   handle: TrialHandle,
   stack: InstalledStack,
-  members: ReadonlyArray<Member>
+  members: ReadonlyArray<Member>,
+  users: ReadonlyMap<string, AgentUser>
 ) {
   const { exec, facts } = yield* EnvironmentService
   const { stdout } = yield* Effect.mapError(exec(`printf %s "\${NO_PROXY-}"`), (error) => inPhase("launch")(error))
   const { condition, endpoints, operatorRustLog } = trial.options
   return yield* Effect.forEach(members, ({ agentClass, credential, systemPrompt }) => {
     const { agentId } = credential
+    const own = users.get(agentId)
     const promptPath = `${stack.layout.prompts}/${promptName(agentId)}`
     const env = launchEnvironment({
       dialect: condition.dialect,
@@ -77,14 +80,20 @@ export const composeLaunches = Effect.fnUntraced(function* (
       handle,
       endpoints,
       layout: stack.layout,
-      facts,
+      facts: own === undefined ? facts : { homeDirectory: own.home },
       trialTimeoutSeconds: condition.manifest.trial_budget.timeout_seconds,
       defaultMaxRounds: trial.maxAgentRounds,
       promptPath,
       operatorRustLog,
       inheritedNoProxy: stdout === "" ? undefined : stdout
     })
-    const launch = Result.map(env, (env): AgentLaunch => ({ agentId, env, systemPrompt, promptPath }))
+    const launch = Result.map(env, (env): AgentLaunch => ({
+      agentId,
+      env,
+      systemPrompt,
+      promptPath,
+      ...(own === undefined ? {} : { own })
+    }))
     return Effect.fromResult(Result.mapError(launch, (reason) => inPhase("launch")(reason)))
   })
 })

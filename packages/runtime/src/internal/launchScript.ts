@@ -13,6 +13,11 @@ export interface Launch {
   readonly args: ReadonlyArray<string>
   /** Directory of the files. */
   readonly logs: string
+  /**
+   * Words before the program that make the process another user's. The files are then whoever's runs this, and nobody else's to read:
+   * they are opened before the user changes. What the program writes is writable for its group, too.
+   */
+  readonly become?: ReadonlyArray<string>
 }
 
 /**
@@ -36,10 +41,14 @@ echo "$pid $1"
 }
 
 /** It gives up its output as soon as it has printed the pid, or whoever waits for the end of the output would wait for it. */
-const waitingShell = (detach: string, { args, logs, name, program }: Launch): string => {
+const waitingShell = (detach: string, { args, become, logs, name, program }: Launch): string => {
   const at = (suffix: string) => quote(`${logs}/${name}.${suffix}`)
   const command = [program, ...args].map(quote).join(" ")
-  return `${detach}${command} </dev/null >>${at("stdout.log")} 2>>${at("stderr.log")} &
+  const running =
+    become === undefined
+      ? `${detach}${command}`
+      : `umask 077\n( umask 002; exec ${detach}${become.map(quote).join(" ")} ${command} )`
+  return `${running} </dev/null >>${at("stdout.log")} 2>>${at("stderr.log")} &
 pid=$!
 echo "$pid" >${at("pid.new")} && mv ${at("pid.new")} ${at("pid")}
 echo "$pid"

@@ -7,6 +7,7 @@ import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
 import { userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
 import { Clock, Effect, FileSystem, Ref, Result } from "effect"
 import { type AgentLaunch, AgentSupervisor, type Supervision } from "../AgentSupervisor.ts"
+import { DEFAULT_AGENT_USERS } from "../AgentUsers.ts"
 import * as Budget from "../Budget.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import * as LogCapture from "../LogCapture.ts"
@@ -23,6 +24,7 @@ import { ofPost, ofRelayUrl } from "./foreignReason.ts"
 import { type Ended, observeTrial } from "./observeTrial.ts"
 import { reachRelay } from "./reachRelay.ts"
 import { postScript } from "./postScript.ts"
+import { separateAgents } from "./separateAgents.ts"
 import { quote } from "./shellText.ts"
 import type { Stage } from "./stage.ts"
 
@@ -107,13 +109,29 @@ const forward = Effect.fnUntraced(function* ({ run }: Phases, stack: InstalledSt
     yield* record.warn(`whether the relay answers programs in the environment is not known: ${relay.detail}`)
 })
 
+/** Users of their own, once the task's files are there. */
+const separate = Effect.fnUntraced(function* (
+  { run, stage }: Phases,
+  { layout }: InstalledStack,
+  members: ReadonlyArray<Member>
+) {
+  const agentIds = members.map(({ credential }) => credential.agentId)
+  const asked = run.trial.options.agentUsers ?? DEFAULT_AGENT_USERS
+  const agentUsers = yield* separateAgents({ asked, agentIds, layout })
+  yield* run.record.learn({ agentUsers })
+  yield* Ref.update(stage, (before) => ({ ...before, users: [...agentUsers.users.values()] }))
+  return agentUsers.users
+})
+
 const launch = Effect.fnUntraced(function* (
-  { run }: Phases,
+  phases: Phases,
   stack: InstalledStack,
   supervision: Supervision,
   members: ReadonlyArray<Member>
 ) {
-  const launches = yield* composeLaunches(run.trial, run.handle, stack, members)
+  const { run } = phases
+  const users = yield* Effect.mapError(separate(phases, stack, members), (reason) => inPhase("launch")(reason))
+  const launches = yield* composeLaunches(run.trial, run.handle, stack, members, users)
   const failed = yield* Ref.make<ReadonlyArray<{ readonly message: string }>>([])
   const launchOne = (agent: AgentLaunch) =>
     Effect.tapError(supervision.launch(agent), (reason) => Ref.update(failed, (all) => [...all, reason]))

@@ -3,6 +3,7 @@
  * trial came.
  */
 import type { Actor } from "@buzz-orchestra/relay/BuzzClient"
+import type { AgentUser } from "../AgentUsers.ts"
 import type { Supervision } from "../AgentSupervisor.ts"
 import type { LogCapture } from "../LogCapture.ts"
 import type { InstalledStack } from "../StackInstaller.ts"
@@ -10,6 +11,8 @@ import type { ChannelView } from "./channelView.ts"
 
 export interface Stage {
   readonly stack?: InstalledStack
+  /** The agents' own users, where they have some. */
+  readonly users?: ReadonlyArray<AgentUser>
   readonly capture?: LogCapture
   readonly supervision?: Supervision
   readonly channel?: ChannelView

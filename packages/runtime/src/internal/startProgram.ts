@@ -37,6 +37,7 @@ export interface StartOptions {
   readonly args: ReadonlyArray<string>
   readonly env?: EnvironmentVariables
   readonly user?: string
+  readonly become?: ReadonlyArray<string>
 }
 
 export interface Starter {

@@ -2,6 +2,7 @@
  * From what is known of a trial to `summary.json`. Pure.
  */
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
+import type { AgentUsersHeld } from "../AgentUsers.ts"
 import * as Accounting from "../Accounting.ts"
 import type { AgentState } from "../AgentState.ts"
 import type { EnvironmentFacts } from "../EnvironmentService.ts"
@@ -9,7 +10,7 @@ import type { Receipt } from "../Receipt.ts"
 import type { TeamState } from "../TeamState.ts"
 import type { TrialOptions } from "../TrialOptions.ts"
 import type { TrialFacts } from "../TrialRecord.ts"
-import type { AgentSummary, TrialSummary } from "../TrialSummary.ts"
+import type { AgentSummary, AgentUsersSummary, TrialSummary } from "../TrialSummary.ts"
 import * as Unenforced from "../Unenforced.ts"
 import * as Usage from "../Usage.ts"
 import * as Verdict from "../Verdict.ts"
@@ -117,6 +118,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     evidence: facts.evidence ?? null,
     stack: facts.stack?.digests ?? {},
     trust_store: facts.stack?.trustStore ?? null,
+    agent_users: facts.agentUsers === undefined ? null : usersSummary(facts.agentUsers),
     warnings: facts.warnings,
     cleanup: facts.cleanup,
     sweep: facts.sweep ?? null,
@@ -134,3 +136,10 @@ const probeSummary = (relay: NonNullable<TrialFacts["relay"]>): TrialSummary["re
   relay._tag === "RelayNotProbed"
     ? { result: "unknown", detail: relay.detail }
     : { result: relay.handshake ? "handshake" : "connection", detail: null }
+
+const usersSummary = ({ asked, reason, users }: AgentUsersHeld): AgentUsersSummary => ({
+  asked,
+  held: users.size === 0 ? "image" : "own",
+  reason: reason ?? null,
+  uids: Object.fromEntries([...users].map(([agentId, { uid }]) => [agentId, uid]))
+})

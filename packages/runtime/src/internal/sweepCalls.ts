@@ -9,6 +9,7 @@ import type { ProcessSnapshot } from "../SweepPlan.ts"
 import { exitWithin, sentence } from "./bounded.ts"
 import { randomMarker } from "./randomMarker.ts"
 import {
+  type Becoming,
   parsePorts,
   parseSnapshot,
   portsScript,
@@ -43,7 +44,8 @@ const SNAPSHOT_BYTES = 64 * 1024 * 1024
 /** The calls into the environment of the context. `warn` is told of each that did not work. */
 export const make = Effect.fnUntraced(function* (
   bin: string,
-  warn: (trouble: string) => Effect.Effect<void>
+  warn: (trouble: string) => Effect.Effect<void>,
+  becoming: Becoming = []
 ): Effect.fn.Return<SweepCalls, never, EnvironmentService> {
   const { exec, facts } = yield* EnvironmentService
   const last = yield* Ref.make(Option.none<EnvironmentError>())
@@ -64,7 +66,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     look: Effect.gen(function* () {
       const marker = yield* randomMarker
-      const stdout = yield* attempt("look at its processes", snapshotScript(marker, bin), Duration.zero)
+      const stdout = yield* attempt("look at its processes", snapshotScript(marker, bin, becoming), Duration.zero)
       return stdout === undefined ? undefined : parseSnapshot(marker, bin, stdout)
     }),
     signal: (name, processes, limit) =>
@@ -74,8 +76,16 @@ export const make = Effect.fnUntraced(function* (
     ports: (processes) =>
       processes.length === 0
         ? Effect.succeed(new Map())
-        : Effect.map(attempt("list ports", portsScript(processes.map(({ pid }) => pid)), Duration.zero), (stdout) =>
-            parsePorts(stdout ?? "")
+        : Effect.map(
+            attempt(
+              "list ports",
+              portsScript(
+                processes.map(({ pid }) => pid),
+                becoming
+              ),
+              Duration.zero
+            ),
+            (stdout) => parsePorts(stdout ?? "")
           ),
     lastError: Effect.flatMap(
       Ref.get(last),

@@ -7,18 +7,30 @@ import { parseProcStat } from "./procStat.ts"
 import { quote } from "./shellText.ts"
 import type { ProcessRecord, ProcessSnapshot } from "../SweepPlan.ts"
 
+/** The words by which each user is become whose processes are of interest. */
+export type Becoming = ReadonlyArray<ReadonlyArray<string>>
+
+/** A command as whoever runs the script, then as each of these users. */
+const eachUser = (becoming: Becoming, variables: string, command: string): string =>
+  [[], ...becoming].map((words) => [variables, ...words.map(quote), command].join(" ")).join("\n")
+
 /**
  * The shell's pid, the real path of `bin`, all stats, all executables, then each process's arguments as they are. What a process
- * can choose itself, its arguments, comes last and between markers that it cannot know.
+ * can choose itself, its arguments, comes last and between markers that it cannot know. Even root may see the executables of
+ * others' processes only by becoming them, where it may not trace.
  */
-export const snapshotScript = (marker: Marker, bin: string): string => `m='${printfMarker(marker)}'
+export const snapshotScript = (
+  marker: Marker,
+  bin: string,
+  becoming: Becoming = []
+): string => `m='${printfMarker(marker)}'
 printf "\${m}shell\\n%s\\n" $$
 printf "\${m}bin\\n"
 ( cd -P -- ${quote(bin)} 2>/dev/null && pwd -P )
 printf "\${m}stat\\n"
 cat /proc/[0-9]*/stat 2>/dev/null
 printf "\${m}exe\\n"
-LC_ALL=C ls -ln /proc/[0-9]*/exe 2>/dev/null
+${eachUser(becoming, "LC_ALL=C", "ls -ln /proc/[0-9]*/exe 2>/dev/null")}
 for p in /proc/[0-9]*; do
   printf "\${m}%s\\n" "\${p#/proc/}"
   cat "$p/cmdline" 2>/dev/null
@@ -48,14 +60,14 @@ export const parseSnapshot = (marker: Marker, bin: string, output: string): Proc
   }
 }
 
-/** A path with a line break could pass for another process's line: a pid that stands there twice has no executable. */
+/** A path with a line break could pass for another process's line: a pid of which two things are said has no executable. */
 const parseExecutables = (listing: string): ReadonlyMap<number, string | undefined> => {
   const executables = new Map<number, string | undefined>()
   for (const line of listing.split("\n")) {
     const [, id, path] = /^l[^ ]+ +[0-9]+ [^>]* \/proc\/([0-9]+)\/exe -> (.*)$/.exec(line) ?? []
     if (id === undefined || path === undefined) continue
-    const pid = Number(id)
-    executables.set(pid, executables.has(pid) ? undefined : path.replace(/ \(deleted\)$/, ""))
+    const [pid, executable] = [Number(id), path.replace(/ \(deleted\)$/, "")]
+    executables.set(pid, executables.has(pid) && executables.get(pid) !== executable ? undefined : executable)
   }
   return executables
 }
@@ -108,11 +120,13 @@ for each in $left; do echo "\${each%:*}"; done
 
 /** The kernel's listening sockets, then the descriptors of each process, or of all that there are. */
 export const portsScript = (
-  pids: ReadonlyArray<number> | "all"
+  pids: ReadonlyArray<number> | "all",
+  becoming: Becoming = []
 ): string => `cat /proc/net/tcp /proc/net/tcp6 2>/dev/null
 for p in ${pids === "all" ? "/proc/[0-9]*" : pids.join(" ")}; do
   p=\${p#/proc/}
-  echo "pid $p"; LC_ALL=C ls -ln /proc/$p/fd 2>/dev/null
+  echo "pid $p"
+  ${eachUser(becoming, "LC_ALL=C", "ls -ln /proc/$p/fd 2>/dev/null")}
 done
 :`
 

@@ -37,6 +37,19 @@ export class AgentNotLaunched extends Schema.TaggedError<AgentNotLaunched>()("Ag
   }
 }
 
+/** Each agent was to have a user of its own in the environment, and cannot. */
+export class AgentsNotSeparated extends Schema.TaggedError<AgentsNotSeparated>()("AgentsNotSeparated", {
+  environment: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return (
+      `the agents cannot have users of their own in ${this.environment}: ${this.detail}. ` +
+      "Run as root in an image with setpriv, or ask for `auto` or `image` users"
+    )
+  }
+}
+
 /** Everything that composing an agent's variables can meet. */
 export const LaunchEnvironmentReason = Schema.Union([
   ConfigurationOutOfBounds,
@@ -51,6 +64,7 @@ export type LaunchEnvironmentReason = typeof LaunchEnvironmentReason.Type
 /** Everything that launching an agent can meet. */
 export const LaunchReason = Schema.Union([
   AgentNotLaunched,
+  AgentsNotSeparated,
   ...LaunchEnvironmentReason.members,
   AgentsDied,
   ForwarderDied,

@@ -7,6 +7,7 @@ import { toLabels } from "@buzz-orchestra/runtime/docker/OwnerLabels"
 import { Reaper } from "@buzz-orchestra/runtime/docker/Reaper"
 import { Effect, Layer } from "effect"
 import { runOnce } from "../../src/docker/internal/runOnce.ts"
+import { agentUsersSuite } from "../suites/AgentUsersSuite.ts"
 import { environmentSuite } from "../suites/EnvironmentSuite.ts"
 import { output } from "../support/environment.ts"
 import { clientOf, environmentOf, image } from "./support/engine.ts"
@@ -18,6 +19,7 @@ const environment = (options: Parameters<typeof environmentOf>[1] = {}) => envir
 
 describe.skipIf(!hasPodman)(`Podman${podmanSkipped}`, () => {
   environmentSuite("as an environment", environment().pipe(Layer.provide(podmanLayer)), { otherUser: "agent" })
+  agentUsersSuite("with busybox", environment().pipe(Layer.provide(podmanLayer)), { named: true })
 
   layer(Reaper.layer.pipe(Layer.provideMerge(podmanLayer)), { excludeTestServices: true, timeout: "60 seconds" })(
     (it) => {

@@ -38,7 +38,8 @@ containerTests("a trial in a container", () => {
         const trial = yield* Trial
         const before = yield* engine.calls
         const options = yield* realTrialOptions({
-          condition: conditionWith({ roster: [{ id: "lead" }, { id: "worker", count: 2 }] })
+          condition: conditionWith({ roster: [{ id: "lead" }, { id: "worker", count: 2 }] }),
+          agentUsers: "own"
         })
         const fiber = yield* Effect.forkScoped(trial.run(options))
         yield* awaitEvent(({ _tag }) => _tag === "Waiting")
@@ -49,6 +50,14 @@ containerTests("a trial in a container", () => {
         assert.strictEqual(outcome, "done")
         assert.deepStrictEqual(summary.sweep, { survivors: [], spared: [] })
         assert.deepStrictEqual(summary.warnings, [])
+        assert.deepStrictEqual(summary.agent_users, {
+          asked: "own",
+          held: "own",
+          reason: null,
+          uids: { "lead-1": 61_001, "worker-1": 61_002, "worker-2": 61_003 }
+        })
+        assert.match(yield* inside("ls -ln /opt/buzz/logs/worker-2.stdout.log"), /^-rw------- 1 0 +0 /)
+        assert.strictEqual(summary.trust_store, "seeded")
         assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
         assert.strictEqual((yield* inside("touch /opt/buzz/bin/x 2>/dev/null || echo mounted")).trim(), "mounted")
         assert.include(
