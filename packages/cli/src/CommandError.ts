@@ -68,6 +68,12 @@ export class RelayNotServed extends Schema.TaggedError<RelayNotServed>()("RelayN
   detail: Schema.String
 }) {}
 
+/** The directory in which the embedded relay is to keep its data cannot be used. */
+export class RelayDataUnusable extends Schema.TaggedError<RelayDataUnusable>()("RelayDataUnusable", {
+  directory: Schema.String,
+  detail: Schema.String
+}) {}
+
 /** The container engine that is to be used cannot be: its address makes no sense, nobody answers there, or it refuses. */
 export class EngineUnavailable extends Schema.TaggedError<EngineUnavailable>()("EngineUnavailable", {
   /** A sentence that names the address. */
@@ -108,6 +114,7 @@ export const CommandReason = Schema.Union([
   ReferenceStackUnavailable,
   ExampleMissing,
   RelayNotServed,
+  RelayDataUnusable,
   EngineUnavailable,
   RelayNotReached,
   NoEnvironmentWorks,

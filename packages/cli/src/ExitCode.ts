@@ -44,7 +44,8 @@ const COMMAND_CODES = {
   EngineUnavailable: 18,
   RelayNotReached: 19,
   NoEnvironmentWorks: 15,
-  LeftoversRemain: 61
+  LeftoversRemain: 61,
+  RelayDataUnusable: 69
 } as const satisfies Record<CommandReason["_tag"], number>
 
 /** The environment and everything launched in it. */

@@ -164,6 +164,16 @@ describe("the embedded relay", () => {
       assert.deepInclude(error.reason, { _tag: "RelayNotServed", port })
     }).pipe(Effect.scoped)
   )
+
+  it.live("whose data another relay uses is refused", () =>
+    Effect.gen(function* () {
+      const data = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+      const serve = Layer.build(LocalRelay.layerAt({ host: "127.0.0.1", port: 0, urls: () => [], data }, "relay serve"))
+      yield* serve
+      const error = yield* Effect.flip(serve)
+      assert.deepInclude(error.reason, { _tag: "RelayDataUnusable", directory: data, detail: "another relay uses it" })
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
 })
 
 /** A port on which somebody listens as long as the scope is open. */

@@ -46,6 +46,12 @@ export interface EmbeddedRelayOptions {
   readonly maxStoredBytes?: number
 }
 
+/**
+ * Bytes of one frame that a server need collect before it gives up on the client: twice what the relay takes, which looks at
+ * whole frames. A server that is not told so collects a hundred megabytes (`websocket: { maxPayload }` in `NodeHttpServer`).
+ */
+export const MAX_COLLECTED_FRAME_BYTES = 131_072
+
 const MAX_CONNECTIONS = 10_000
 const MAX_STORED_BYTES = 536_870_912
 
