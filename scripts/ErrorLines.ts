@@ -47,6 +47,7 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   ReferenceStackUnavailable: "The reference stack is not installed, or building its programs failed.",
   ExampleMissing: "The installation lacks the files of the demo.",
   RelayNotServed: "The embedded relay cannot listen, most often because its port is taken.",
+  RelayCertificatesUnreadable: "The file of `--relay-ca` is not there, cannot be read, or holds no certificate.",
   RelayDataUnusable: "The directory of `--data` cannot be written, another relay uses it, or it holds something else.",
   EngineUnavailable:
     "A container is asked for, and no engine answers where `DOCKER_HOST` or the docker context says, or it refuses.",

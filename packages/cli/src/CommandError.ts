@@ -68,6 +68,12 @@ export class RelayNotServed extends Schema.TaggedError<RelayNotServed>()("RelayN
   detail: Schema.String
 }) {}
 
+/** The file of `--relay-ca` cannot be read, or holds no certificate. */
+export class RelayCertificatesUnreadable extends Schema.TaggedError<RelayCertificatesUnreadable>()(
+  "RelayCertificatesUnreadable",
+  { file: Schema.String, detail: Schema.String }
+) {}
+
 /** The directory in which the embedded relay is to keep its data cannot be used. */
 export class RelayDataUnusable extends Schema.TaggedError<RelayDataUnusable>()("RelayDataUnusable", {
   directory: Schema.String,
@@ -115,6 +121,7 @@ export const CommandReason = Schema.Union([
   ExampleMissing,
   RelayNotServed,
   RelayDataUnusable,
+  RelayCertificatesUnreadable,
   EngineUnavailable,
   RelayNotReached,
   NoEnvironmentWorks,

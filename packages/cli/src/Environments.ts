@@ -2,16 +2,17 @@
  * The whole of a trial's services in each of the environments that can be asked for.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import * as NodeWS from "@effect/platform-node/NodeWS"
 import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
 import { nodeBeside } from "@buzz-orchestra/runtime/SandboxPlan"
 import * as TrialServices from "@buzz-orchestra/runtime/TrialServices"
 import { Effect, Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
 import type { ContainerTrial } from "./ContainerEnvironment.ts"
 import type { EnvironmentRequest } from "./EnvironmentRequest.ts"
 import { HostAccess } from "./HostAccess.ts"
+import type { RelayOptions } from "./RelayOptions.ts"
+import * as RelayServices from "./RelayServices.ts"
+import * as RelayTransport from "./RelayTransport.ts"
 
 const localLayer = ({ needsNode, runId, trialId }: ContainerTrial) =>
   LocalEnvironment.layer({
@@ -32,15 +33,22 @@ const environmentLayer = (request: EnvironmentRequest, trial: ContainerTrial) =>
 /**
  * Everything a trial runs on, and its environment, which is created when the layer is built and ended with its scope.
  */
-export const trialLayer = (request: EnvironmentRequest, trial: ContainerTrial) =>
-  TrialServices.layer.pipe(
+export const trialLayer = (request: EnvironmentRequest, trial: ContainerTrial, relay: RelayReached) => {
+  const saved = relay.url === undefined ? undefined : relay.options
+  return TrialServices.layerOver({
+    client: RelayServices.client(relay.options),
+    handles: RelayServices.handles(saved, { ...trial, keepsChannel: relay.keepsChannel })
+  }).pipe(
     Layer.provideMerge(environmentLayer(request, trial)),
-    Layer.provide(
-      Layer.mergeAll(
-        FetchHttpClient.layer,
-        NodeWS.layerWebSocketConstructor,
-        NodeCrypto.layerSecureRandom,
-        SchnorrWasm.layer
-      )
-    )
+    Layer.provideMerge(RelayTransport.layer(trial.command, relay.url, relay.options)),
+    Layer.provide(Layer.merge(NodeCrypto.layerSecureRandom, SchnorrWasm.layer))
   )
+}
+
+/** The relay of the trial, as this machine speaks with it. */
+export interface RelayReached {
+  /** Absent for one inside this command. */
+  readonly url: string | undefined
+  readonly options: RelayOptions
+  readonly keepsChannel: boolean
+}

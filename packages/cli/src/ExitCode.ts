@@ -41,6 +41,7 @@ const COMMAND_CODES = {
   ReferenceStackUnavailable: 9,
   ExampleMissing: 16,
   RelayNotServed: 17,
+  RelayCertificatesUnreadable: 68,
   EngineUnavailable: 18,
   RelayNotReached: 19,
   NoEnvironmentWorks: 15,

@@ -3,6 +3,7 @@
  * they ask for.
  */
 import type { Condition } from "@buzz-orchestra/manifest/Condition"
+import { ArchiveOnTeardown } from "@buzz-orchestra/relay/TrialProvisioner"
 import type { ContainerLimits } from "@buzz-orchestra/runtime/docker/ContainerSpec"
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
 import type { StackFiles } from "@buzz-orchestra/runtime/StackFiles"
@@ -14,6 +15,7 @@ import { announceError } from "./ExitedLine.ts"
 import * as Failure from "./Failure.ts"
 import * as LogLines from "./LogLines.ts"
 import { Output } from "./Output.ts"
+import * as RelayPreflight from "./RelayPreflight.ts"
 import * as RelaySetup from "./RelaySetup.ts"
 import * as ShownTrial from "./ShownTrial.ts"
 import * as TrialInputs from "./TrialInputs.ts"
@@ -37,25 +39,38 @@ export const execute = Effect.fn("TrialCommand.execute")(
     for (const line of [...warnings, ...unlimited(condition, environment).map((it) => `warning: ${it}`)])
       yield* output.writeError(`${line}\n`)
     const stack = withNode(environment, inputs)
-    const trialLayer = Environments.trialLayer(environment, {
-      command: request.command,
-      runId: inputs.options.runId,
-      trialId: inputs.options.trialId,
-      stack,
-      needsNode: inputs.needsNode,
-      limits: limitsOf(condition),
-      timeLimit: timeLimitOf(inputs),
-      onProgress: (line) => output.writeError(`${scrub(line)}\n`)
-    })
+    const relay = relayOf(request)
+    const trialLayer = Environments.trialLayer(
+      environment,
+      {
+        command: request.command,
+        runId: inputs.options.runId,
+        trialId: inputs.options.trialId,
+        stack,
+        needsNode: inputs.needsNode,
+        limits: limitsOf(condition),
+        timeLimit: timeLimitOf(inputs),
+        onProgress: (line) => output.writeError(`${scrub(line)}\n`)
+      },
+      relay
+    )
     const trial = Effect.gen(function* () {
-      const relay = yield* RelaySetup.open(request, stack)
+      yield* RelayPreflight.check(relay.url, (line) => output.writeError(`${scrub(line)}\n`))
+      const access = yield* RelaySetup.open(request, stack)
       const show = { json, directory, scrub, leftovers: leftovers(inputs, request, environment) }
-      yield* ShownTrial.run({ ...inputs.options, stack, ...relay }, show)
+      const running = ShownTrial.run({ ...inputs.options, stack, ...access }, show)
+      yield* Effect.provideService(running, ArchiveOnTeardown, !relay.keepsChannel)
     })
     yield* trial.pipe(Effect.scoped, Effect.provide(Layer.provideMerge(trialLayer, LogLines.layer(scrub))))
   },
   (effect, _request, { json }) => announceError(json)(effect)
 )
+
+const relayOf = ({ keepsChannel = false, relay, relayOptions = {} }: TrialRequest): Environments.RelayReached => ({
+  url: relay._tag === "Running" ? (relay.userUrl ?? relay.url) : undefined,
+  options: relayOptions,
+  keepsChannel
+})
 
 /**
  * In a container of an image this process's Node is one of the programs: it is verified and put there like the others. One for
@@ -103,7 +118,9 @@ const leftovers = (
   environment: EnvironmentRequest
 ): ReadonlyArray<string> => [
   `${directory}: an unfinished bundle`,
-  ...(relay._tag === "Running" ? [`on ${relay.url}: the trial's private channel, not archived`] : []),
+  ...(relay._tag === "Running"
+    ? [`on ${relay.url}: the trial's private channel, which \`buzz-orchestra reap\` archives`]
+    : []),
   ...(environment._tag === "Container" && environment.source._tag !== "Container"
     ? ["in the container engine: the trial's container, stopped; the next trial in a container, or reap, removes it"]
     : [])

@@ -4,6 +4,7 @@
 import type { AgentUsers } from "@buzz-orchestra/runtime/AgentUsers"
 import { Result } from "effect"
 import { UsageInvalid } from "./CommandError.ts"
+import type { RelayOptions } from "./RelayOptions.ts"
 
 /** The values of `--stack`, `--relay` and friends after parsing. Paths are as typed. */
 export interface TrialRequest {
@@ -28,6 +29,10 @@ export interface TrialRequest {
   /** Default: the runtime's. */
   readonly agentUsers?: AgentUsers
   readonly sweep: "stack" | "all"
+  /** How this machine speaks with a relay that runs already. */
+  readonly relayOptions?: RelayOptions
+  /** The channel is not archived at the end, and the trial stays among those that are saved. */
+  readonly keepsChannel?: boolean
   /** API keys that need no variable; the demo's scripted models are given one. */
   readonly knownKeys?: Readonly<Record<string, string>>
 }

@@ -26,21 +26,21 @@ import { HandleStoreFailed } from "./ProvisioningError.ts"
 import type { TrialHandle } from "./TrialHandle.ts"
 import { type TrialKey, TrialHandleStore } from "./TrialHandleStore.ts"
 
-/** Where the files are, what encrypts them, and whose they are. */
+/** Where the files are, what encrypts them, and what else they say. */
 export interface TrialHandleFilesOptions {
   /** Made when missing. */
   readonly directory: string
   /** 64 hex digits, from good randomness. */
   readonly key: Redacted.Redacted<string>
   /** Stands in the files as it is, such as which process made the trial. No secret. */
-  readonly owner?: string
+  readonly note?: string
 }
 
 /** A trial as its file says without the key. */
 export interface SavedTrialFacts extends TrialKey {
   readonly file: string
   /** As it was given when the trial was saved. */
-  readonly owner: string | undefined
+  readonly note: string | undefined
   readonly channelId: string
   /** The relay as the agents dial it. */
   readonly relayUrl: string
@@ -68,11 +68,11 @@ export const facts = Effect.fn("TrialHandleFiles.facts")(function* (
   const names = yield* fs.readDirectory(directory).pipe(failing(directory))
   return yield* Effect.forEach(names.filter((name) => name.endsWith(SUFFIX)).toSorted(), (name) => {
     const file = path.join(directory, name)
-    return Effect.map(readFile(file), ({ channelId, owner, relayUrl, runId, savedAt, trialId }): SavedTrialFacts => ({
+    return Effect.map(readFile(file), ({ channelId, note, relayUrl, runId, savedAt, trialId }): SavedTrialFacts => ({
       file,
       runId,
       trialId,
-      owner,
+      note,
       channelId,
       relayUrl,
       savedAt
@@ -80,7 +80,7 @@ export const facts = Effect.fn("TrialHandleFiles.facts")(function* (
   })
 })
 
-const make = Effect.fnUntraced(function* ({ directory, key, owner }: TrialHandleFilesOptions) {
+const make = Effect.fnUntraced(function* ({ directory, key, note }: TrialHandleFilesOptions) {
   const context = yield* Effect.context<Needs>()
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -94,7 +94,7 @@ const make = Effect.fnUntraced(function* ({ directory, key, owner }: TrialHandle
     yield* checkPrivate(directory, "directory")
     const savedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
     const secrets = yield* sealing.seal(SavedTrial.secretsOf(handle), KeyLocks.nameOf(handle))
-    const text = `${JSON.stringify(SavedTrial.fileOf(handle, { owner, savedAt, secrets }), null, 2)}\n`
+    const text = `${JSON.stringify(SavedTrial.fileOf(handle, { note, savedAt, secrets }), null, 2)}\n`
     // Whole or not at all: a process may end between any two bytes.
     const unfinished = `${file}.${savedAt.replaceAll(":", "")}.part`
     yield* fs.writeFileString(unfinished, text, { mode: PRIVATE_FILE, flag: "wx" }).pipe(

@@ -21,10 +21,10 @@ const handle = testTrialHandle({
 const inDirectory = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = `${yield* fs.makeTempDirectoryScoped()}/handles`
-  const store = (owner?: string, ownKey = key) =>
+  const store = (note?: string, ownKey = key) =>
     Effect.provide(
       TrialHandleStore,
-      TrialHandleFiles.layer({ directory, key: ownKey, ...(owner === undefined ? {} : { owner }) })
+      TrialHandleFiles.layer({ directory, key: ownKey, ...(note === undefined ? {} : { note }) })
     )
   return { fs, directory, store }
 })
@@ -58,7 +58,7 @@ describe("a trial saved in a file", () => {
         const { directory, fs, store } = yield* inDirectory
         yield* (yield* store("process 42")).put(handle)
         const [saved] = yield* TrialHandleFiles.facts(directory)
-        assert.deepInclude(saved, { trialId: "../trial/../1", owner: "process 42", channelId: handle.channelId })
+        assert.deepInclude(saved, { trialId: "../trial/../1", note: "process 42", channelId: handle.channelId })
         assert.strictEqual((yield* fs.stat(directory)).mode & 0o777, 0o700)
         const file = saved?.file ?? ""
         assert.isTrue(file.startsWith(`${directory}/`) && !file.slice(directory.length + 1).includes("/"))

@@ -26,9 +26,9 @@ export const layerRuntime = TrialLive.layer.pipe(
 )
 
 /** How a trial speaks with its relay, and where it remembers what it made there. */
-export interface RelayAccess<E, R> {
-  readonly client: Layer.Layer<BuzzClient, E, R>
-  readonly handles: Layer.Layer<TrialHandleStore, E, R>
+export interface RelayAccess<ClientError, ClientNeeds, StoreError, StoreNeeds> {
+  readonly client: Layer.Layer<BuzzClient, ClientError, ClientNeeds>
+  readonly handles: Layer.Layer<TrialHandleStore, StoreError, StoreNeeds>
 }
 
 /**
@@ -36,7 +36,7 @@ export interface RelayAccess<E, R> {
  * and the platform: needs an `EnvironmentService`, `FileSystem`, `Path`, an `HttpClient`, a `WebSocketConstructor`, `SecureRandom`
  * and `Schnorr`, and whatever the access to the relay needs.
  */
-export const layerOver = <E, R>({ client, handles }: RelayAccess<E, R>) =>
+export const layerOver = <CE, CR, SE, SR>({ client, handles }: RelayAccess<CE, CR, SE, SR>) =>
   layerRuntime.pipe(
     Layer.provide(
       Layer.mergeAll(TrialProvisionerLive.layer, RelayObserverLive.layer).pipe(

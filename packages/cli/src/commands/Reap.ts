@@ -23,8 +23,9 @@ export const reap = Command.make(
     function* ({ dryRun, json }) {
       const { localPlace } = yield* Effect.promise(() => import("../reap/LocalPlace.ts"))
       const { enginePlace } = yield* Effect.promise(() => import("../reap/EnginePlace.ts"))
+      const { relayPlace } = yield* Effect.promise(() => import("../reap/RelayPlace.ts"))
       const reports: Array<PlaceReport> = []
-      for (const place of [localPlace, enginePlace]) {
+      for (const place of [localPlace, relayPlace, enginePlace]) {
         const report = yield* place.reap(dryRun)
         yield* print(place.name, report, { dryRun, json })
         if (!("absent" in report)) reports.push(report)
@@ -43,7 +44,7 @@ export const reap = Command.make(
     (effect, { json }) => announceError(json)(effect)
   )
 ).pipe(
-  Command.withDescription("End what a killed harness left: processes, temporary files, containers"),
+  Command.withDescription("End what a killed harness left: processes, temporary files, channels, containers"),
   Command.withExamples([
     { command: "buzz-orchestra reap --dry-run", description: "Say what is left, and whose it is" },
     { command: "buzz-orchestra reap", description: "End what belongs to nobody any more" }

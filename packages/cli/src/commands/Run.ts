@@ -8,6 +8,7 @@ import { CommandError, type UsageInvalid } from "../CommandError.ts"
 import { importTrialCommand } from "../internal/importTrialCommand.ts"
 import { parseInstruction, parseRelay, parseUpload, REFERENCE_STACK, type TrialRequest } from "../TrialRequest.ts"
 import { environmentFlags, toEnvironment } from "./EnvironmentFlags.ts"
+import { relayFlags, toRelayOptions } from "./RelayFlags.ts"
 
 const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
@@ -39,6 +40,11 @@ const flags = {
   ),
   relay: text("relay", "URL", "The relay as the agents dial it (ws:// or wss://). Default: one inside this command"),
   userRelay: text("user-relay", "URL", "The same relay as this machine dials it, when that differs"),
+  ...relayFlags,
+  keepChannel: Flag.Boolean("keep-channel").pipe(
+    Flag.withDescription("Leave the channel open at the end, for somebody to go on in it"),
+    Flag.withDefault(false)
+  ),
   relayGateway: text("relay-gateway", "HOST:PORT", "Where the environment sees the relay; bridged by a forwarder"),
   artifactRoot: text("artifact-root", "DIR", "What the manifest's paths are relative to. Default: its directory"),
   out: outFlag,
@@ -92,7 +98,9 @@ export const toRequest = (flags: Flags): Result.Result<TrialRequest, UsageInvali
       userKeyVariable: value(flags.userKeyEnv),
       readinessSeconds: value(flags.readinessTimeout),
       agentUsers: flags.agentUsers,
-      sweep: flags.sweep
+      sweep: flags.sweep,
+      relayOptions: yield* toRelayOptions(flags, value(flags.relay), value(flags.userRelay)),
+      keepsChannel: flags.keepChannel
     }
   })
 
@@ -131,6 +139,11 @@ export const run = Command.make(
       command:
         "buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction-file task.md --relay ws://localhost:3600 --owner-key-env RELAY_OWNER_KEY",
       description: "On a relay that runs already and admits only attested keys"
+    },
+    {
+      command:
+        "buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction-file task.md --relay ws://team.example:3600 --relay-dial ws://127.0.0.1:3600",
+      description: "On a relay that chooses its tenant by name, reached through a tunnel"
     }
   ])
 )

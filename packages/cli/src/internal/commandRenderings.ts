@@ -51,6 +51,10 @@ export const commandRenderings: Renderings<CommandReason> = {
     line: `cannot listen on ${host}:${port}: ${detail}`,
     next: "give another port with --port, or --port 0 for any free one"
   }),
+  RelayCertificatesUnreadable: ({ detail, file }) => ({
+    line: `the certificates in ${file} cannot be used: ${detail}`,
+    next: "give --relay-ca a file that starts with -----BEGIN CERTIFICATE-----"
+  }),
   RelayDataUnusable: ({ detail, directory }) => ({
     line: `the relay's data in ${directory} cannot be used: ${detail}`,
     next: "end the relay that uses it, or give another directory with --data"

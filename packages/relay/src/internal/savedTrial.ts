@@ -33,7 +33,7 @@ const Fields = Schema.Struct({
   userRelayUrl: Schema.optionalKey(Schema.String),
   channelId: Schema.String,
   savedAt: Schema.String,
-  owner: Schema.optionalKey(Schema.String),
+  note: Schema.optionalKey(Schema.String),
   user: Schema.Struct({ name: Schema.String, pubkey: Hex64 }),
   agents: Schema.Array(Agent),
   directory: Schema.Array(Entry),
@@ -71,7 +71,7 @@ export const parseSecrets: (text: string) => Option.Option<Secrets> = Schema.dec
 /** What stands in the file. */
 export const fileOf = (
   handle: TrialHandle,
-  saved: { readonly owner: string | undefined; readonly savedAt: string; readonly secrets: string }
+  saved: { readonly note: string | undefined; readonly savedAt: string; readonly secrets: string }
 ): SavedFile => ({
   version: 1,
   runId: handle.runId,
@@ -81,7 +81,7 @@ export const fileOf = (
   ...(handle.userRelayUrl === undefined ? {} : { userRelayUrl: handle.userRelayUrl }),
   channelId: handle.channelId,
   savedAt: saved.savedAt,
-  ...(saved.owner === undefined ? {} : { owner: saved.owner }),
+  ...(saved.note === undefined ? {} : { note: saved.note }),
   user: { name: handle.user.name, pubkey: handle.user.identity.pubkey },
   agents: handle.credentials.map(({ agentId, endpoint, identity, kind, role }) => ({
     agentId,
