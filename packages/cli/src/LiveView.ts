@@ -118,6 +118,13 @@ export const update = (model: LiveModel, event: TrialEvent): LiveModel => {
       return { ...model, swept: { survivors: event.survivors, spared: event.spared } }
     case "TrialEnded":
       return { ...model, end: { at: event.at, error: event.error }, open: [], waiting: undefined }
+    case "Provisioned":
+    case "StackInstalled":
+    case "DeadlineSet":
+    case "DeadlinePassed":
+    case "Retried":
+    case "StepEnded":
+      return model
   }
 }
 

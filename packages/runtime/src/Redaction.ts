@@ -97,17 +97,25 @@ export const feed = (
   held: Uint8Array,
   piece: Uint8Array
 ): readonly [held: Uint8Array, shown: Uint8Array] => {
+  const [kept, whole] = complete(redactor, held, piece)
+  return [kept, join(whole.map((part) => applyBytes(redactor, part)))]
+}
+
+/**
+ * The same without taking anything out: what to hold back, and parts of the text in which every secret that begins there is
+ * complete.
+ */
+export const complete = (
+  redactor: Redactor,
+  held: Uint8Array,
+  piece: Uint8Array
+): readonly [held: Uint8Array, whole: ReadonlyArray<Uint8Array>] => {
   const lines = piece.lastIndexOf(LINE_FEED) + 1
-  if (lines > 0) {
-    const whole = held.length === 0 ? piece.subarray(0, lines) : join([held, piece.subarray(0, lines)])
-    const [kept, more] = feed(redactor, NOTHING_HELD, piece.subarray(lines))
-    const shown = applyBytes(redactor, whole)
-    return [kept, more.length === 0 ? shown : join([shown, more])]
-  }
-  const line = join([held, piece])
-  if (line.length <= MAX_HELD_LENGTH) return [line, NOTHING_HELD]
+  const whole = lines === 0 ? [] : [join([held, piece.subarray(0, lines)])]
+  const line = lines === 0 ? join([held, piece]) : piece.subarray(lines)
+  if (line.length <= MAX_HELD_LENGTH) return [line.slice(), whole]
   const cut = outsideSecrets(redactor, line)
-  return [line.slice(cut), applyBytes(redactor, line.subarray(0, cut))]
+  return [line.slice(cut), [...whole, line.subarray(0, cut)]]
 }
 
 const encoder = new TextEncoder()
@@ -137,7 +145,9 @@ const around = (bytes: Uint8Array, spans: ReadonlyArray<LiteralSearch.Span>, mar
   return [...parts, bytes.subarray(from)]
 }
 
-const join = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+const join = (all: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const parts = all.filter(({ length }) => length > 0)
+  if (parts.length === 1 && parts[0] !== undefined) return parts[0]
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let offset = 0
   for (const part of parts) {

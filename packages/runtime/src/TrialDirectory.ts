@@ -2,7 +2,7 @@
  * The trial directory on this machine. Every document appears whole or not at all: it is written beside its place and then
  * renamed, so that a harness killed at any moment leaves nothing half-written.
  */
-import { Effect, FileSystem, Path, type PlatformError } from "effect"
+import { Effect, FileSystem, Path, PlatformError } from "effect"
 
 /** An opened trial directory. Names are file names below it. */
 export interface TrialDirectory {
@@ -10,19 +10,27 @@ export interface TrialDirectory {
   readonly path: string
   /** Where a file of this name lies. */
   at(name: string): string
+  /** Makes the folders that documents of a trial lie in. */
+  readonly makeFolders: Effect.Effect<void, PlatformError.PlatformError>
   /** Writes a file whole; `mode` is octal, default `0o644`. */
   write(
     name: string,
     content: string,
     options?: { readonly mode?: number }
   ): Effect.Effect<void, PlatformError.PlatformError>
-  /** Writes a value as JSON, indented by two, with a newline at the end. */
+  /** Adds to the end of a file, making it when it is missing: for what is written as it happens. */
+  append(name: string, text: string): Effect.Effect<void, PlatformError.PlatformError>
+  /** Writes a value as JSON, indented by two, with a newline at the end. A number that is none is refused by its place. */
   writeJson(name: string, value: unknown): Effect.Effect<void, PlatformError.PlatformError>
   /** Every file in it, relative and sorted. Unfinished ones are left out. */
   readonly files: Effect.Effect<ReadonlyArray<string>, PlatformError.PlatformError>
 }
 
-const UNFINISHED = ".unfinished"
+/** Ends the name of a file that is being written. */
+export const UNFINISHED = ".unfinished"
+
+/** `agent`, `verifier` and `artifacts` are where Harbor's readers look. */
+const FOLDERS = ["agent", "artifacts", "phases", "verifier"]
 
 /** Opens the directory, making it when it is missing. What is in it stays until it is written again. */
 export const open = Effect.fn("TrialDirectory.open")(function* (
@@ -45,8 +53,22 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
   return {
     path: root,
     at,
+    makeFolders: Effect.forEach(FOLDERS, (folder) => fs.makeDirectory(at(folder), { recursive: true }), {
+      discard: true
+    }),
     write,
-    writeJson: (name, value) => write(name, `${JSON.stringify(value, undefined, 2)}\n`),
+    append: (name, text) => fs.writeFileString(at(name), text, { flag: "a" }),
+    writeJson: (name, value) => {
+      const place = notFinite(value)
+      if (place === undefined) return write(name, `${JSON.stringify(value, undefined, 2)}\n`)
+      return Effect.fail(
+        PlatformError.badArgument({
+          module: "TrialDirectory",
+          method: "writeJson",
+          description: `${place} of ${name} is a number that is not finite`
+        })
+      )
+    },
     files: Effect.gen(function* () {
       const entries = yield* fs.readDirectory(root, { recursive: true })
       const files = yield* Effect.filter(entries, (entry) =>
@@ -56,3 +78,14 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
     })
   }
 })
+
+/** Where a value holds NaN or an infinity, which JSON would turn into null, such as `totals.cost_usd`. */
+const notFinite = (value: unknown): string | undefined => {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : ""
+  if (value === null || typeof value !== "object") return undefined
+  for (const [name, field] of Object.entries(value)) {
+    const inside = notFinite(field)
+    if (inside !== undefined) return inside === "" ? name : `${name}.${inside}`
+  }
+  return undefined
+}

@@ -63,6 +63,23 @@ export type TrialHappening =
     }
   | { readonly _tag: "PhaseStarted"; readonly phase: Phase }
   | { readonly _tag: "PhaseEnded"; readonly phase: Phase; readonly millis: number; readonly error: string | undefined }
+  /** The trial's identities and channel exist. All of it is public. */
+  | {
+      readonly _tag: "Provisioned"
+      readonly channelId: string
+      readonly user: { readonly name: string; readonly pubkey: string }
+      readonly agents: ReadonlyArray<ProvisionedAgent>
+    }
+  /** sha256 of each program, as verified inside the environment. */
+  | { readonly _tag: "StackInstalled"; readonly digests: Readonly<Record<string, string>> }
+  /** From now on `what` may take so long. */
+  | { readonly _tag: "DeadlineSet"; readonly what: string; readonly millis: number }
+  /** `what` took longer than it may, and was given up or ended. */
+  | { readonly _tag: "DeadlinePassed"; readonly what: string; readonly millis: number }
+  /** The relay made somebody try again; each attempt is told. */
+  | { readonly _tag: "Retried"; readonly detail: string }
+  /** One step of the clean-up is over. */
+  | { readonly _tag: "StepEnded"; readonly step: string; readonly millis: number; readonly error: string | undefined }
   | { readonly _tag: "AgentChanged"; readonly agentId: string; readonly view: AgentView }
   | { readonly _tag: "MessageSeen"; readonly author: string; readonly event: NostrEvent }
   | {
@@ -83,6 +100,15 @@ export type TrialHappening =
       readonly spared: ReadonlyArray<SweptProcess>
     }
   | { readonly _tag: "TrialEnded"; readonly outcome: Outcome | undefined; readonly error: string | undefined }
+
+/** An agent as it was provisioned. */
+export interface ProvisionedAgent {
+  readonly agentId: string
+  readonly kind: "orchestrator" | "worker"
+  readonly role: string
+  readonly endpoint: string
+  readonly pubkey: string
+}
 
 /** A process the sweep met. `command` is its arguments, redacted. */
 export interface SweptProcess {

@@ -7,15 +7,34 @@ import { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { type ProvisionRequest, TrialProvisioner } from "@buzz-orchestra/relay/TrialProvisioner"
 import * as TrialRoster from "@buzz-orchestra/relay/TrialRoster"
-import { Cause, Clock, Effect, Exit, FileSystem, identity, Layer, Option, Path, type PlatformError, Ref } from "effect"
+import {
+  Cause,
+  Context,
+  Effect,
+  Exit,
+  FileSystem,
+  identity,
+  Layer,
+  Option,
+  Path,
+  type PlatformError,
+  Ref,
+  Scope
+} from "effect"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { exitWithin, sentence } from "./internal/bounded.ts"
+import { secretsOf } from "./internal/composeTeam.ts"
 import * as EnvironmentUse from "./internal/environmentUse.ts"
+import { CONFIG, configOf, keepBundle } from "./internal/keepBundle.ts"
 import { keepTrajectory, TRAJECTORY_DEADLINE, WRITE_TRAJECTORY } from "./internal/keepTrajectory.ts"
 import { noteInterruption } from "./internal/noteInterruption.ts"
 import { noteRetries } from "./internal/noteRetries.ts"
-import { summarize, type SummarizedError } from "./internal/summarize.ts"
+import * as TrialSpan from "./internal/trialSpan.ts"
+import { scrubbed } from "./internal/scrubbed.ts"
+import type { SummarizedError } from "./internal/summarize.ts"
+import * as Redaction from "./Redaction.ts"
 import { EnvironmentBusy, inPhase, RuntimeLaunchError, TrialDirectoryUnwritable } from "./RuntimeLaunchError.ts"
+import { TraceRedaction } from "./TraceRedaction.ts"
 import { Trial, type TrialResult } from "./Trial.ts"
 import * as TrialDirectory from "./TrialDirectory.ts"
 import { TrialEvents } from "./TrialEvents.ts"
@@ -26,7 +45,6 @@ import { TrialRuntime } from "./TrialRuntime.ts"
 
 /** A relay that does not answer must not hold up the end. */
 const TEARDOWN_DEADLINE = "30 seconds"
-const SUMMARY_DEADLINE = "15 seconds"
 /** Three small files. */
 const DIRECTORY_DEADLINE = "15 seconds"
 
@@ -44,9 +62,11 @@ export const layer: Layer.Layer<Trial, never, Needs> = Layer.effect(
   Trial,
   Effect.gen(function* () {
     const context = yield* Effect.context<Needs>()
-    return Trial.of({
-      run: Effect.fn("Trial.run")((options: TrialOptions) => Effect.provide(runTrial(options), context))
-    })
+    const run = Effect.fn("Trial.run")((options: TrialOptions, scope: Scope.Scope) =>
+      Effect.provide(runTrial(options), Context.add(context, Scope.Scope, scope))
+    )
+    // What spans must not say is taken out of them until the trial's own has ended.
+    return Trial.of({ run: (options) => Effect.scopedWith((scope) => run(options, scope)) })
   })
 )
 
@@ -73,9 +93,11 @@ const runAlone = Effect.fnUntraced(function* (attempt: Attempt) {
   const record = yield* TrialRecord.make(options)
   const opened = yield* Ref.make(Option.none<TrialDirectory.TrialDirectory>())
   yield* record.publish(started(options))
+  yield* Effect.annotateCurrentSpan(TrialSpan.began(options))
   const exit = yield* Effect.exit(noteRetries(record, phases(attempt, record, opened)))
   yield* noteInterruption(record, exit)
   const summary = yield* finish(options, record, yield* Ref.get(opened), errorOf(exit))
+  yield* Effect.annotateCurrentSpan(TrialSpan.ended(summary))
   const { outcome } = yield* record.facts
   yield* record.publish({
     _tag: "TrialEnded",
@@ -94,12 +116,20 @@ const phases = Effect.fnUntraced(function* (
 ) {
   const provisioner = yield* TrialProvisioner
   const runtime = yield* TrialRuntime
+  const redactions = yield* TraceRedaction
   const preparing = Effect.gen(function* () {
     // The other trial's documents are not written over.
     if (other?.directory === user.directory) return yield* busy(other)
     // Not interruptible: whoever stops a trial as it begins is to find that in its directory.
     const directory = yield* onDisk(options, TrialDirectory.open(options.directory))
     yield* Ref.set(opened, Option.some(directory))
+    const scrub = scrubbing(undefined, options)
+    yield* redactions.hold(scrub)
+    yield* record.redactWith(scrub)
+    yield* onDisk(options, directory.makeFolders)
+    yield* record.keepIn(directory)
+    const { facts } = yield* EnvironmentService
+    yield* onDisk(options, directory.writeJson(CONFIG, scrubbed(configOf(options, facts, directory), scrub)))
     yield* onDisk(options, writeInputs(directory, options))
     if (other !== undefined) return yield* busy(other)
     return { directory, trial: yield* restore(prepare(options)) }
@@ -107,7 +137,11 @@ const phases = Effect.fnUntraced(function* (
   const { directory, trial } = yield* record.phase("prepare", preparing)
   // The creating lets itself be interrupted; whatever it returns is there to tear down, and must not be lost on the way.
   const handle = yield* record.phase("provision", provisioner.create(requestOf(options)))
+  const scrub = scrubbing(handle, options)
+  yield* redactions.hold(scrub)
+  yield* record.redactWith(scrub)
   yield* record.learn({ handle })
+  yield* record.publish(provisioned(handle))
   const exit = yield* Effect.exit(restore(runtime.run({ trial, handle, directory, record })))
   yield* teardown(handle, record)
   const { completion, outcome } = yield* exit
@@ -184,37 +218,41 @@ const teardown = Effect.fnUntraced(function* (handle: TrialHandle, record: Trial
     if (error !== undefined) yield* record.noteStep({ step: `tear down: ${step}`, seconds: 0, error })
 })
 
-/** Writes the last document of the trial directory and returns it, written or not. */
+/** Writes the last documents of the trial directory and returns the summary, written or not. */
 const finish = Effect.fnUntraced(function* (
   options: TrialOptions,
   record: TrialRecord.TrialRecord,
   directory: Option.Option<TrialDirectory.TrialDirectory>,
   error: SummarizedError | undefined
 ) {
-  const environment = yield* EnvironmentService
-  const summarizeWith = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
-    const [facts, endedAt] = [yield* record.facts, yield* Clock.currentTimeMillis]
-    return summarize({ options, environment: environment.facts, facts, error, endedAt, files })
-  })
   if (Option.isSome(directory)) {
     // A trial that was provisioned has one already.
     if ((yield* record.facts).handle === undefined) {
       const trajectory = keepTrajectory({ options, record, directory: directory.value, events: [], redact: identity })
       yield* record.step(WRITE_TRAJECTORY, TRAJECTORY_DEADLINE, trajectory)
     }
-    const writing = Effect.gen(function* () {
-      const files = (yield* directory.value.files).filter((name) => name !== SUMMARY)
-      const summary = yield* summarizeWith(files)
-      yield* directory.value.writeJson(SUMMARY, summary)
-      return summary
-    })
-    const written = yield* record.step("write the summary", SUMMARY_DEADLINE, writing)
-    if (Option.isSome(written)) return written.value
   }
-  return yield* summarizeWith([])
+  return yield* keepBundle({ options, record, directory: Option.getOrUndefined(directory), error })
 })
 
-const SUMMARY = "summary.json"
+/** Takes out what is known to be secret so far. */
+const scrubbing = (handle: TrialHandle | undefined, options: TrialOptions) => {
+  const redactor = Redaction.make(secretsOf(handle, options))
+  return (text: string) => Redaction.apply(redactor, text)
+}
+
+const provisioned = ({ channelId, credentials, user }: TrialHandle) => ({
+  _tag: "Provisioned" as const,
+  channelId,
+  user: { name: user.name, pubkey: user.identity.pubkey },
+  agents: credentials.map(({ agentId, endpoint, identity, kind, role }) => ({
+    agentId,
+    kind,
+    role,
+    endpoint,
+    pubkey: identity.pubkey
+  }))
+})
 
 const started = ({ condition, directory }: TrialOptions) => ({
   _tag: "TrialStarted" as const,

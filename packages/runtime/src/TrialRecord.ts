@@ -4,12 +4,14 @@
  */
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
-import { Cause, Clock, type Duration, Effect, Exit, Option, Ref } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, Option, Ref } from "effect"
 import { bounded, sentence } from "./internal/bounded.ts"
+import * as BundleLog from "./internal/bundleLog.ts"
 import type { Reached } from "./internal/reachRelay.ts"
 import type { AgentUsersHeld } from "./AgentUsers.ts"
 import type { Accounts } from "./Accounting.ts"
 import type { InstalledStack } from "./StackInstaller.ts"
+import type { TrialDirectory } from "./TrialDirectory.ts"
 import type { Outcome, Phase, SweptProcess, TrialHappening, TrialNames } from "./TrialEvent.ts"
 import { TrialEvents } from "./TrialEvents.ts"
 import type { ScriptedEvent } from "./TaskFixture.ts"
@@ -45,8 +47,14 @@ export interface TrialRecord {
   readonly facts: Effect.Effect<TrialFacts>
   /** Adds what became known. */
   learn(facts: Partial<Omit<TrialFacts, "phases" | "warnings" | "cleanup" | "startedAt">>): Effect.Effect<void>
-  /** Tells subscribers what happened. */
+  /** Tells subscribers what happened, and the log of the bundle once it is kept. */
   publish(happening: TrialHappening): Effect.Effect<void>
+  /** From now on what happens is also written to the trial directory, as it happens; what happened before, first. */
+  keepIn(directory: TrialDirectory): Effect.Effect<void>
+  /** Takes secrets out of what is written from now on. */
+  redactWith(redact: (text: string) => string): Effect.Effect<void>
+  /** Writes a last event and all that is not written yet. What happens after that is told to subscribers alone. */
+  closeLog(last: TrialHappening): Effect.Effect<void>
   /** Records and tells something the trial survives. */
   warn(detail: string): Effect.Effect<void>
   /** Runs one phase and records how long it took and how it ended. */
@@ -73,8 +81,16 @@ export const make = Effect.fnUntraced(function* ({
   trialId
 }: TrialNames): Effect.fn.Return<TrialRecord, never, TrialEvents> {
   const events = yield* TrialEvents
-  const publish = (happening: TrialHappening) => events.publish({ runId, trialId, ...happening })
+  const log = yield* BundleLog.make
   const startedAt = yield* Clock.currentTimeMillis
+  const startedNanos = yield* Clock.currentTimeNanos
+  const note = Effect.fnUntraced(function* (happening: TrialHappening) {
+    const [at, nanos] = [yield* Clock.currentTimeMillis, yield* Clock.currentTimeNanos]
+    // Microseconds: more digits would be noise.
+    yield* log.add({ at, runId, trialId, ...happening }, Number((nanos - startedNanos) / 1000n) / 1e6)
+  })
+  const publish = (happening: TrialHappening) =>
+    Effect.andThen(note(happening), events.publish({ runId, trialId, ...happening }))
   const ref = yield* Ref.make<TrialFacts>({ startedAt, phases: [], warnings: [], cleanup: [] })
 
   const warn = Effect.fnUntraced(function* (detail: string) {
@@ -85,12 +101,13 @@ export const make = Effect.fnUntraced(function* ({
   const phase: TrialRecord["phase"] = (phase, effect) =>
     Effect.gen(function* () {
       const elapsed = yield* stopwatch
+      const started_at = new Date(yield* Clock.currentTimeMillis).toISOString()
       yield* publish({ _tag: "PhaseStarted", phase })
       return yield* Effect.onExit(effect, (exit) =>
         Effect.gen(function* () {
           const millis = yield* elapsed
           const error = Exit.isSuccess(exit) ? undefined : describe(exit.cause)
-          const entry: PhaseSummary = { phase, seconds: millis / 1000, error: error ?? null }
+          const entry: PhaseSummary = { phase, started_at, seconds: millis / 1000, error: error ?? null }
           yield* Ref.update(ref, (facts) => ({ ...facts, phases: [...facts.phases, entry] }))
           yield* publish({ _tag: "PhaseEnded", phase, millis, error })
         })
@@ -105,8 +122,12 @@ export const make = Effect.fnUntraced(function* ({
   const step: TrialRecord["step"] = (name, deadline, effect) =>
     Effect.gen(function* () {
       const elapsed = yield* stopwatch
-      const { error, value } = yield* bounded(deadline, effect)
-      yield* noteStep({ step: name, seconds: (yield* elapsed) / 1000, error: error ?? null })
+      yield* publish({ _tag: "DeadlineSet", what: name, millis: Duration.toMillis(deadline) })
+      const { error, late, value } = yield* bounded(deadline, effect)
+      const millis = yield* elapsed
+      if (late) yield* publish({ _tag: "DeadlinePassed", what: name, millis })
+      yield* publish({ _tag: "StepEnded", step: name, millis, error })
+      yield* noteStep({ step: name, seconds: millis / 1000, error: error ?? null })
       return value
     })
 
@@ -114,6 +135,9 @@ export const make = Effect.fnUntraced(function* ({
     facts: Ref.get(ref),
     learn: (news) => Ref.update(ref, (facts) => ({ ...facts, ...news })),
     publish,
+    keepIn: (directory) => log.writeTo(directory, warn),
+    redactWith: log.redactWith,
+    closeLog: (last) => Effect.andThen(note(last), log.close),
     warn,
     phase,
     noteStep,

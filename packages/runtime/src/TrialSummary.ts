@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import { Accounting, Totals } from "./Accounting.ts"
 import { AGENT_USERS } from "./AgentUsers.ts"
 import { Measurement } from "./Receipt.ts"
+import { SecretScan } from "./SecretScan.ts"
 import { OUTCOMES, PHASES } from "./TrialEvent.ts"
 import { Unenforced } from "./Unenforced.ts"
 import { VERDICTS } from "./Verdict.ts"
@@ -45,6 +46,7 @@ export type AgentSummary = typeof AgentSummary.Type
 /** How long one phase took and, when it ended badly, why. */
 export const PhaseSummary = Schema.Struct({
   phase: Schema.Literals(PHASES),
+  started_at: Schema.String,
   seconds: Schema.Finite,
   error: Schema.NullOr(Schema.String)
 })
@@ -175,8 +177,14 @@ export const TrialSummary = Schema.Struct({
   cleanup: Schema.Array(CleanupStep),
   /** Null when nothing was launched, so that nothing was there to end. */
   sweep: Schema.NullOr(Schema.Struct({ survivors: Schema.Array(SweptProcess), spared: Schema.Array(SweptProcess) })),
-  /** Every other file of the trial directory, relative and sorted. */
-  files: Schema.Array(Schema.String)
+  /** The bundle was completed from what a killed harness left: the trial has no end of its own. */
+  finished_later: Schema.Boolean,
+  /** Of every file but this one and `result.json`, which are made of what was scanned. */
+  secret_scan: SecretScan,
+  /** Every file of the trial directory but this one and `result.json`, relative and sorted. */
+  files: Schema.Array(Schema.String),
+  /** sha256 of each of `files`; empty when not every one could be read. */
+  digests: Schema.Record(Schema.String, Schema.String)
 })
 /** The whole document. */
 export type TrialSummary = typeof TrialSummary.Type

@@ -59,7 +59,11 @@ describe("Trial.run", () => {
           "export the evidence",
           "write the trajectory",
           "release",
-          "tear down"
+          "tear down",
+          "write the timing",
+          "list the artifacts",
+          "write the events",
+          "read the files again"
         ].map((step) => [step, null])
       )
     }).pipe(Effect.provide(trialLayer()))

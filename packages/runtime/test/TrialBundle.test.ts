@@ -30,18 +30,30 @@ describe("the trial directory", () => {
   it.effect("holds everything that the summary lists", () =>
     Effect.gen(function* () {
       const { options, result } = yield* runToDone()
-      assert.deepStrictEqual(result.summary.files, [
-        "agent/trajectory.json",
-        "buzz-evidence.json",
-        "endpoints.redacted.json",
-        "lead-1.stdout.log",
-        "lead-1.system-prompt.md",
-        "manifest.json",
-        "receipts.jsonl",
-        "transcript.json",
-        "worker-1.stdout.log",
-        "worker-1.system-prompt.md"
-      ])
+      assert.deepStrictEqual(
+        result.summary.files.filter((name) => !name.startsWith("phases/")),
+        [
+          "agent/trajectory.json",
+          "artifacts/manifest.json",
+          "buzz-evidence.json",
+          "config.json",
+          "endpoints.redacted.json",
+          "events.ndjson",
+          "lead-1.stdout.log",
+          "lead-1.system-prompt.md",
+          "manifest.json",
+          "receipts.jsonl",
+          "timing.json",
+          "transcript.json",
+          "trial.log",
+          "worker-1.stdout.log",
+          "worker-1.system-prompt.md"
+        ]
+      )
+      assert.deepStrictEqual(
+        result.summary.files.filter((name) => name.startsWith("phases/")),
+        result.summary.phases.map(({ phase }) => `phases/${phase}.log`).toSorted()
+      )
       assert.strictEqual(result.directory, options.directory)
     }).pipe(Effect.provide(trialLayer()))
   )
@@ -192,7 +204,8 @@ describe("the trial directory", () => {
       const summary = yield* readSummary(options.directory)
       assert.deepInclude(summary.error, { phase: "prepare", reason: "ConfigurationOutOfBounds" })
       assert.deepInclude(summary, { channel_id: null, agents: [], sweep: null, message_count: 0 })
-      assert.deepStrictEqual(summary.files, ["endpoints.redacted.json", "manifest.json"])
+      const documents = ["config.json", "endpoints.redacted.json", "events.ndjson", "manifest.json", "timing.json"]
+      for (const name of documents) assert.include(summary.files, name)
     }).pipe(Effect.provide(trialLayer()))
   )
 

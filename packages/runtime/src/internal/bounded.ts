@@ -20,19 +20,27 @@ export const exitWithin = <A, E, R>(
     return exit
   })
 
+/** How a step went. */
+export interface Bounded<A> {
+  readonly value: Option.Option<A>
+  readonly error: string | undefined
+  /** Whether the deadline passed. */
+  readonly late: boolean
+}
+
 /** The same for a step of the clean-up: returns how it went, `undefined` when well, else a sentence. It never fails. */
 export const bounded = <A, R>(
   deadline: Duration.Input,
   effect: Effect.Effect<A, { readonly message: string }, R>
-): Effect.Effect<{ readonly value: Option.Option<A>; readonly error: string | undefined }, never, R> =>
+): Effect.Effect<Bounded<A>, never, R> =>
   Effect.map(exitWithin(deadline, effect), (exit) => {
     if (Option.isNone(exit)) {
       const limit = Duration.format(Duration.fromInputUnsafe(deadline))
-      return { value: Option.none(), error: `not finished after ${limit}, left behind` }
+      return { value: Option.none(), error: `not finished after ${limit}, left behind`, late: true }
     }
     return Exit.match(exit.value, {
-      onSuccess: (value) => ({ value: Option.some(value), error: undefined }),
-      onFailure: (cause) => ({ value: Option.none(), error: sentence(cause) })
+      onSuccess: (value) => ({ value: Option.some(value), error: undefined, late: false }),
+      onFailure: (cause) => ({ value: Option.none(), error: sentence(cause), late: false })
     })
   })
 

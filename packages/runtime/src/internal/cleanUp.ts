@@ -67,6 +67,7 @@ const settle = Effect.fnUntraced(function* (
     const sentence = `waiting for the usage of ${agents.join(", ")}`
     yield* record.publish({ _tag: "Waiting", sentence, deadlineAt: undefined })
     if (Option.isSome(yield* Effect.timeoutOption(Effect.raceFirst(settled, supervision.lost), limit))) return
+    yield* record.publish({ _tag: "DeadlinePassed", what: "settle", millis: Duration.toMillis(limit) })
     const late = owing(yield* supervision.state)
     yield* record.warn(`${late.join(", ")} did not report the usage of a turn within ${Duration.format(limit)}`)
   })

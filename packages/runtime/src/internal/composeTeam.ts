@@ -98,15 +98,21 @@ export const composeLaunches = Effect.fnUntraced(function* (
   })
 })
 
-/** Everything that must not reach a file, an error or a person. */
-export const secretsOf = (handle: TrialHandle, options: TrialOptions): ReadonlyArray<Redacted.Redacted<string>> =>
+/** Everything that must not reach a file, an error or a person; before provisioning, what was brought along. */
+export const secretsOf = (
+  handle: TrialHandle | undefined,
+  options: Pick<TrialOptions, "apiKeys" | "ownerKey" | "user">
+): ReadonlyArray<Redacted.Redacted<string>> =>
   [
-    ...[
-      handle.user.identity,
-      ...handle.credentials.map(({ identity }) => identity),
-      ...(handle.directory ?? []).map(({ identity }) => identity)
-    ].flatMap((identity) => [identity.secretKey, identity.authTag]),
-    ...handle.credentials.map(({ apiKey }) => apiKey),
+    ...(handle === undefined
+      ? [options.user?.identity]
+      : [
+          handle.user.identity,
+          ...handle.credentials.map(({ identity }) => identity),
+          ...(handle.directory ?? []).map(({ identity }) => identity)
+        ]
+    ).flatMap((identity) => [identity?.secretKey, identity?.authTag]),
+    ...(handle?.credentials ?? []).map(({ apiKey }) => apiKey),
     ...Object.values(options.apiKeys),
     options.ownerKey
   ].filter((secret) => secret !== undefined)

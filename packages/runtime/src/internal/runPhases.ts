@@ -5,7 +5,7 @@ import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import type { RelayError } from "@buzz-orchestra/relay/RelayError"
 import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
 import { userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
-import { Clock, Effect, FileSystem, Ref, Result } from "effect"
+import { Clock, Duration, Effect, FileSystem, Ref, Result, type Tracer } from "effect"
 import { type AgentLaunch, AgentSupervisor, type Supervision } from "../AgentSupervisor.ts"
 import { DEFAULT_AGENT_USERS } from "../AgentUsers.ts"
 import * as Budget from "../Budget.ts"
@@ -16,6 +16,7 @@ import * as Redaction from "../Redaction.ts"
 import { inPhase, OutputProbeFailed } from "../RuntimeLaunchError.ts"
 import { type InstalledStack, StackInstaller } from "../StackInstaller.ts"
 import type { TeamState } from "../TeamState.ts"
+import type { TrialRecord } from "../TrialRecord.ts"
 import type { TrialEnd, TrialRun } from "../TrialRuntime.ts"
 import * as Usage from "../Usage.ts"
 import * as Channel from "./channelView.ts"
@@ -32,6 +33,8 @@ interface Phases {
   readonly run: TrialRun
   readonly stage: Ref.Ref<Stage>
   readonly redactor: Redaction.Redactor
+  /** Of the trial; absent when it is not traced. */
+  readonly span: Tracer.AnySpan | undefined
 }
 
 /** Runs every phase in order and returns the outcome. */
@@ -42,12 +45,14 @@ export const runPhases = Effect.fnUntraced(function* (phases: Phases) {
   yield* record.phase("forward", forward(phases, stack, supervision))
   yield* record.phase("launch", launch(phases, stack, supervision, members))
   const agentIds = members.map(({ credential }) => credential.agentId)
+  yield* deadline(record, "every agent is ready", Duration.toMillis(trial.readinessTimeout))
   const ready = supervision.awaitReady(agentIds, trial.readinessTimeout)
   yield* record.phase(
     "ready",
     Effect.mapError(ready, (reason) => inPhase("ready")(reason))
   )
   const posted = yield* record.phase("post", post(phases, supervision))
+  yield* deadline(record, "the team has finished", trial.options.condition.manifest.trial_budget.timeout_seconds * 1000)
   const ended = yield* record.phase("observe", observe(phases, supervision, posted, members))
   const end: TrialEnd = { outcome: ended.outcome, detail: ended.detail, completion: ended.completion }
   yield* record.learn({
@@ -61,13 +66,17 @@ export const runPhases = Effect.fnUntraced(function* (phases: Phases) {
   return end
 })
 
-const install = Effect.fnUntraced(function* ({ redactor, run, stage }: Phases) {
+const deadline = (record: TrialRecord, what: string, millis: number) =>
+  record.publish({ _tag: "DeadlineSet", what, millis })
+
+const install = Effect.fnUntraced(function* ({ redactor, run, span, stage }: Phases) {
   const environment = yield* EnvironmentService
   const installer = yield* StackInstaller
   const supervisor = yield* AgentSupervisor
   const { directory, handle, record, trial } = run
   const stack = yield* installer.install(trial.options.stack)
   yield* record.learn({ stack })
+  yield* record.publish({ _tag: "StackInstalled", digests: stack.digests })
   const capture = yield* LogCapture.open({ at: directory.at, redactor, warn: record.warn })
   yield* Ref.update(stage, (before) => ({ ...before, stack, capture }))
   const supervision = yield* Effect.gen(function* () {
@@ -78,7 +87,8 @@ const install = Effect.fnUntraced(function* ({ redactor, run, stage }: Phases) {
       onWatchEvent: capture.write,
       redact: (text) => Redaction.apply(redactor, text),
       publish: record.publish,
-      warn: record.warn
+      warn: record.warn,
+      ...(span === undefined ? {} : { span })
     })
   }).pipe(Effect.mapError((reason) => inPhase("install")(reason)))
   yield* Ref.update(stage, (before) => ({ ...before, supervision }))

@@ -10,17 +10,20 @@ import type { Receipt } from "../Receipt.ts"
 import type { TeamState } from "../TeamState.ts"
 import type { TrialOptions } from "../TrialOptions.ts"
 import type { TrialFacts } from "../TrialRecord.ts"
-import type { AgentSummary, AgentUsersSummary, TrialSummary } from "../TrialSummary.ts"
+import type { AgentSummary, AgentUsersSummary, ContainerSummary, TrialSummary } from "../TrialSummary.ts"
 import * as Unenforced from "../Unenforced.ts"
 import * as Usage from "../Usage.ts"
 import * as Verdict from "../Verdict.ts"
-import { containerSummary } from "./containerSummary.ts"
+import type { Inspection } from "./inspectFiles.ts"
 
 /** File name of an agent's composed prompt, in the trial directory and below the layout's `prompts`. */
 export const promptName = (agentId: string): string => `${agentId}.system-prompt.md`
 
 /** Every agent of the trial as it was before the sweep; `team` is absent when nothing was launched. */
-export const agentSummaries = (handle: TrialHandle, team: TeamState | undefined): ReadonlyArray<AgentSummary> =>
+export const agentSummaries = (
+  handle: Pick<TrialHandle, "credentials">,
+  team: TeamState | undefined
+): ReadonlyArray<AgentSummary> =>
   handle.credentials.map(({ agentId, endpoint, identity, kind, role }) => {
     const known = team?.agents.get(agentId)
     const totals = known === undefined ? undefined : Usage.totals(known.usage)
@@ -68,17 +71,22 @@ export interface SummarizedError {
 }
 
 export interface SummarizeInput {
-  readonly options: TrialOptions
-  readonly environment: EnvironmentFacts
-  readonly facts: TrialFacts
+  readonly options: Pick<TrialOptions, "condition" | "relayUrl" | "runId" | "trialId">
+  readonly environment: Pick<EnvironmentFacts, "architecture" | "kind" | "limitations" | "name">
+  /** As `containerSummary` tells it. */
+  readonly container: ContainerSummary | undefined
+  readonly facts: Omit<TrialFacts, "handle"> & { readonly handle?: Pick<TrialHandle, "channelId" | "credentials"> }
   readonly error: SummarizedError | undefined
   readonly endedAt: number
   readonly files: ReadonlyArray<string>
+  /** What is in the files; `undefined` when not every one could be read. */
+  readonly inspection: Inspection | undefined
+  readonly finishedLater: boolean
 }
 
 /** The whole document. */
 export const summarize = (input: SummarizeInput): TrialSummary => {
-  const { endedAt, environment, error, facts, files, options } = input
+  const { container, endedAt, environment, error, facts, files, inspection, options } = input
   const { condition } = options
   const agents = facts.agents ?? (facts.handle === undefined ? [] : agentSummaries(facts.handle, undefined))
   const accounts = facts.accounts ?? Accounting.of([])
@@ -97,7 +105,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
       name: environment.name,
       architecture: environment.architecture,
       limitations: environment.limitations,
-      ...(environment.container === undefined ? {} : { container: containerSummary(environment.container) })
+      ...(container === undefined ? {} : { container })
     },
     started_at: new Date(facts.startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
@@ -113,7 +121,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     agents: agents.map((agent) => withReceipt(agent, accounts.receipts)),
     totals: accounts.totals,
     accounting: accounts.accounting,
-    unenforced: Unenforced.of(condition.manifest, accounts.receipts, environment.container !== undefined),
+    unenforced: Unenforced.of(condition.manifest, accounts.receipts, container !== undefined),
     message_count: facts.messageCount ?? 0,
     evidence: facts.evidence ?? null,
     stack: facts.stack?.digests ?? {},
@@ -122,12 +130,20 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     warnings: facts.warnings,
     cleanup: facts.cleanup,
     sweep: facts.sweep ?? null,
-    files
+    finished_later: input.finishedLater,
+    secret_scan: scanOf(inspection),
+    files,
+    digests: inspection?.digests ?? {}
   }
 }
 
+const scanOf = (inspection: Inspection | undefined): TrialSummary["secret_scan"] =>
+  inspection === undefined
+    ? { clean: null, findings: [] }
+    : { clean: inspection.findings.length === 0, findings: inspection.findings }
+
 /** The only grade that is given here: the output of the one condition whose output is known was there. */
-const gradingOf = ({ phases }: TrialFacts): Verdict.Grading | undefined =>
+const gradingOf = ({ phases }: Pick<TrialFacts, "phases">): Verdict.Grading | undefined =>
   phases.some(({ error, phase }) => phase === "verify-output" && error === null)
     ? { reward: Verdict.FULL_REWARD }
     : undefined

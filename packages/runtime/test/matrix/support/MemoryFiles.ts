@@ -54,7 +54,10 @@ export class MemoryFiles {
           this.entries.set(path, DIRECTORY)
         }),
       makeTempDirectoryScoped: () => this.makeTemporary,
-      writeFile: (path, data) => this.calling("write", path, () => this.set(path, data.slice())),
+      writeFile: (path, data, options) =>
+        options?.flag === "a"
+          ? this.calling("append", path, () => this.set(path, concat(this.have(path), data)))
+          : this.calling("write", path, () => this.set(path, data.slice())),
       chmod: (path) => this.calling("write", path, () => void this.need(path)),
       rename: (from, to) =>
         this.calling("write", to, () => {
@@ -141,10 +144,17 @@ export class MemoryFiles {
     throw new Error("no such file")
   }
 
+  private have(path: string): Uint8Array {
+    const entry = this.entries.get(path)
+    return entry instanceof Uint8Array ? entry : new Uint8Array()
+  }
+
   private info(path: string): FileSystem.File.Info {
     const entry = this.entries.get(path)
     if (entry === undefined) throw new Error("no such file")
-    return { type: entry === DIRECTORY ? "Directory" : "File", mode: 0o644 } as FileSystem.File.Info
+    const type = entry === DIRECTORY ? "Directory" : "File"
+    // Neither times nor numbers of files: whoever keeps what it knows of a file by them keeps nothing here.
+    return { type, mode: 0o644, mtime: Option.none(), ino: Option.none() } as FileSystem.File.Info
   }
 
   private makeParents(path: string): void {

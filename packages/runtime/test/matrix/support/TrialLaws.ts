@@ -212,7 +212,8 @@ const summaryAgrees = ({ exit, files }: Case): ReadonlyArray<string> => {
   const present = files
     .below(DIRECTORY)
     .map((path) => path.slice(DIRECTORY.length + 1))
-    .filter((name) => name !== "summary.json" && !name.endsWith(".unfinished"))
+    .filter((name) => name !== "summary.json" && name !== "result.json" && !name.endsWith(".unfinished"))
+    .filter((name) => files.text(`${DIRECTORY}/${name}`) !== undefined)
   return [
     ...(Exit.isSuccess(exit) && (summary.outcome !== exit.value.outcome || summary.error !== null)
       ? [`the summary says ${summary.outcome}, the trial ${exit.value.outcome}`]

@@ -1,0 +1,9 @@
+/** The value with every text of it, names of fields excepted, as `scrub` returns it. Keeps the shape, so that JSON stays JSON. */
+export const scrubbed = <A>(value: A, scrub: (text: string) => string): A => scrubbedValue(value, scrub) as A
+
+const scrubbedValue = (value: unknown, scrub: (text: string) => string): unknown => {
+  if (typeof value === "string") return scrub(value)
+  if (Array.isArray(value)) return value.map((item) => scrubbedValue(item, scrub))
+  if (value === null || typeof value !== "object") return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, scrubbedValue(field, scrub)]))
+}
