@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { spawnSync } from "node:child_process"
 import { type CanonicalValue, compareCodePoints, pythonFloat, stringify } from "../src/CanonicalJson.ts"
+import { python, runPython } from "./python.ts"
 
 const FLOATS: ReadonlyArray<readonly [number, string]> = [
   [0, "0.0"],
@@ -22,8 +22,6 @@ const FLOATS: ReadonlyArray<readonly [number, string]> = [
   [-123456789.12345679, "-123456789.12345679"],
   [Number.MAX_VALUE, "1.7976931348623157e+308"]
 ]
-
-const hasPython = spawnSync("python3", ["--version"]).status === 0
 
 /** Any double, by its bits: ordinary generators hardly ever leave the range that needs no exponent. */
 const Bits = Schema.Tuple([
@@ -53,15 +51,14 @@ describe("pythonFloat", () => {
   })
 })
 
-describe.skipIf(!hasPython)("pythonFloat against python3", () => {
+describe.skipIf(!python)("pythonFloat against python3", () => {
   it.prop(
     "writes what Python's repr writes",
     [Schema.Array(Bits).check(Schema.isMinLength(80), Schema.isMaxLength(120))],
     ([all]) => {
       const values = all.map(doubleOf)
       const bytes = new Uint8Array(Float64Array.from(values).buffer)
-      const { stdout } = spawnSync("python3", ["-c", REPR], { input: bytes, encoding: "utf8" })
-      assert.deepStrictEqual(stdout.trim().split("\n"), values.map(pythonFloat))
+      assert.deepStrictEqual(runPython(["-c", REPR], bytes)?.trim().split("\n"), values.map(pythonFloat))
     },
     { arbitrary: { runs: 4 } }
   )

@@ -1,13 +1,13 @@
 /** The reader against PyYAML itself, on texts put together from whatever has a meaning in YAML. */
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { compareCodePoints, pythonFloat } from "../src/CanonicalJson.ts"
 import type { DocumentNode } from "../src/DocumentNode.ts"
 import * as YamlDocument from "../src/YamlDocument.ts"
+import { runPython } from "./python.ts"
 
-const hasPyYaml = spawnSync("python3", ["-c", "import yaml"]).status === 0
+const hasPyYaml = runPython(["-c", "import yaml"]) !== undefined
 
 const oracle = fileURLToPath(new URL("fixtures/pyyaml_oracle.py", import.meta.url))
 
@@ -75,11 +75,8 @@ const safeLoad = (
   texts: ReadonlyArray<string>
 ): ReadonlyArray<{ readonly tree?: unknown; readonly error?: string }> => {
   const input = texts.map((text) => `${JSON.stringify(text)}\n`).join("")
-  const { stdout } = spawnSync("python3", [oracle], { input, encoding: "utf8" })
-  return stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line))
+  const lines = runPython([oracle], input)?.trim().split("\n") ?? []
+  return lines.map((line) => JSON.parse(line))
 }
 
 /** Checks that what both read, they read alike; returns how many that were. */
