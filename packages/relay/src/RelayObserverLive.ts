@@ -3,7 +3,7 @@
  * the whole channel is read through `BuzzClient`, so nothing is lost between two connections, nor by one that loses. What is
  * seen in which order is decided by `Observation`.
  */
-import { Context, Deferred, Duration, Effect, FiberHandle, Layer, Queue, Scope, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, FiberHandle, Layer, Queue, Scope, Stream, Tracer } from "effect"
 import type { Socket } from "effect/socket"
 import { type Actor, BuzzClient } from "./BuzzClient.ts"
 import * as ChannelHistory from "./ChannelHistory.ts"
@@ -25,8 +25,11 @@ export const layer: Layer.Layer<RelayObserver, never, BuzzClient | Schnorr | Soc
     RelayObserver,
     Effect.gen(function* () {
       const client = yield* BuzzClient
-      // Without the layer's own scope, which would take the place of the observation's.
-      const context = Context.omit(Scope.Scope)(yield* Effect.context<Schnorr | Socket.WebSocketConstructor>())
+      // Without the layer's own scope and span, which would take the place of the observation's.
+      const context = Context.omit(
+        Scope.Scope,
+        Tracer.ParentSpan
+      )(yield* Effect.context<Schnorr | Socket.WebSocketConstructor>())
 
       const observe = Effect.fn("RelayObserver.observe")(function* (options: {
         readonly actor: Actor

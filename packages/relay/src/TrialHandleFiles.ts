@@ -7,6 +7,7 @@
  */
 import {
   Clock,
+  Context,
   Effect,
   FileSystem,
   Layer,
@@ -15,7 +16,8 @@ import {
   type PlatformError,
   type Redacted,
   Result,
-  Schema
+  Schema,
+  Tracer
 } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as KeyLocks from "./internal/keyLocks.ts"
@@ -81,7 +83,8 @@ export const facts = Effect.fn("TrialHandleFiles.facts")(function* (
 })
 
 const make = Effect.fnUntraced(function* ({ directory, key, note }: TrialHandleFilesOptions) {
-  const context = yield* Effect.context<Needs>()
+  // Without the span in which the layer was built: a method stands in its caller's.
+  const context = Context.omit(Tracer.ParentSpan)(yield* Effect.context<Needs>())
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const sealing = Sealing.make(key, yield* SecureRandom.SecureRandom)

@@ -2,7 +2,7 @@
  * `TrialProvisioner` over a relay and a handle store. The user owns the channel, as a person would; profiles are published
  * before anybody speaks, because agents look up each other's attestation there once and remember the answer.
  */
-import { Cause, Duration, Effect, Layer, Option, Ref } from "effect"
+import { Cause, Context, Duration, Effect, Layer, Option, Ref, Tracer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { HttpClient } from "effect/http"
 import { type Actor, BuzzClient } from "./BuzzClient.ts"
@@ -30,7 +30,8 @@ type Needs = BuzzClient | TrialHandleStore | Schnorr | SecureRandom.SecureRandom
 export const layer: Layer.Layer<TrialProvisioner, never, Needs> = Layer.effect(
   TrialProvisioner,
   Effect.gen(function* () {
-    const context = yield* Effect.context<Needs>()
+    // Without the span in which the layer was built: a method stands in its caller's.
+    const context = Context.omit(Tracer.ParentSpan)(yield* Effect.context<Needs>())
     const store = yield* TrialHandleStore
     const client = yield* BuzzClient
 
