@@ -4,12 +4,17 @@
 import { Effect, Schedule, type Scope } from "effect"
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import * as fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** The repository. */
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url))
 
 const BIN = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+
+/** Where the tested commands remember their trials: not among those of whoever runs the tests. */
+const STATE = join(tmpdir(), `buzz-orchestra-tests-${process.pid}`)
 
 /** One line of `--json`. */
 type JsonEvent = Readonly<Record<string, unknown>> & { readonly event: string }
@@ -39,7 +44,7 @@ export const start = (
       Effect.sync(() =>
         spawn(process.execPath, [options.program ?? BIN, ...args], {
           cwd: ROOT,
-          env: { ...process.env, ...options.env }
+          env: { ...process.env, XDG_STATE_HOME: STATE, ...options.env }
         })
       ),
       (child) => Effect.sync(() => child.kill("SIGKILL"))

@@ -85,7 +85,9 @@ layer(Served.layer, { excludeTestServices: true, timeout: TEST_LIMIT })("relay s
         ])
         const summary = JSON.parse(read(join(out, "summary.json"))) as Record<string, unknown>
         assert.deepInclude(summary, { outcome: "done", relay_url: url, warnings: [] })
-        const bundle = fs.readdirSync(out, { recursive: true, encoding: "utf8" })
+        const bundle = fs
+          .readdirSync(out, { recursive: true, encoding: "utf8" })
+          .filter((name) => fs.statSync(join(out, name)).isFile())
         assert.isAbove(bundle.length, 8)
         for (const text of [harness.stdout(), harness.stderr(), ...bundle.map((name) => read(join(out, name)))])
           for (const secret of Object.values(secrets)) assert.notInclude(text, secret)
