@@ -99,7 +99,7 @@ const stop = Effect.fnUntraced(function* (
   harness.kill(signal)
   const ended = yield* Effect.timeout(harness.ended, PATIENCE)
   assert.strictEqual(ended, CODES[signal], harness.stderr())
-  assert.deepStrictEqual(harness.noise, [])
+  assert.strictEqual(harness.noise.join("\n"), "")
   yield* nobodyLeft(namespaces)
   cases.forEach(isWhole)
 })
