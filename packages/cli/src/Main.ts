@@ -20,6 +20,7 @@ import * as OutputNode from "./OutputNode.ts"
 import * as Presenter from "./Presenter.ts"
 import { ExitWith, runMain, Stopping, StoppingRef } from "./Stopping.ts"
 import { PLAIN } from "./Style.ts"
+import * as TracingSetup from "./TracingSetup.ts"
 
 const root = Command.make("buzz-orchestra").pipe(
   Command.withDescription("Launch Buzz agent teams, watch them work, keep the proof"),
@@ -70,6 +71,7 @@ export const services = ManifestService.layer.pipe(
 export const main = (version: string): void => {
   const stopping = new Stopping()
   const program = command(version, process.argv.slice(2)).pipe(
+    Effect.provide(TracingSetup.layer(version)),
     Effect.ensuring(Output.use(({ flush }) => flush)),
     Effect.provide(
       // The log is the outermost: a service may have something to say while it is built.
@@ -78,7 +80,7 @@ export const main = (version: string): void => {
         Layer.provideMerge(OutputNode.layerWith(() => stopping.request("SIGPIPE")))
       )
     ),
-    // Both variables are optional texts; no value of theirs is invalid.
+    // All variables are optional texts; no value of theirs is invalid.
     Effect.catchIf((error): error is Config.ConfigError => !(error instanceof ExitWith), Effect.die)
   )
   runMain(program, stopping)

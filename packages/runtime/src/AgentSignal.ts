@@ -42,6 +42,8 @@ export type AgentSignal =
       readonly cached: number | undefined
     }
   | { readonly _tag: "ToolCalled"; readonly title: string }
+  /** News of a call: `completed` and `failed` are its last. `id` is the agent's, and no `ToolCalled` names it. */
+  | { readonly _tag: "ToolUpdated"; readonly id: string; readonly status: string }
   /** The history was replaced by a summary; `before` is its size in tokens, where the agent says it. */
   | { readonly _tag: "HandedOff"; readonly number: number; readonly before: number | undefined }
   /** The history was cut off instead. */
@@ -144,6 +146,8 @@ const counter = (text: string | undefined): { readonly value: number | undefined
 
 /** A title with several lines has its kind on the last. */
 const tool = (message: string): AgentSignal | undefined => {
+  const [, id, status] = /^tool_call_update: (\S+) → (\w+)$/.exec(message) ?? []
+  if (id !== undefined && status !== undefined) return { _tag: "ToolUpdated", id, status }
   const [, title] = /^tool_call: (.+?)(?: \(\w+\))?$/.exec(message) ?? []
   return title === undefined ? undefined : { _tag: "ToolCalled", title }
 }

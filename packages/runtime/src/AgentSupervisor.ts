@@ -3,7 +3,7 @@
  * contract; the implementation is `AgentSupervisorLive`.
  */
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
-import { Context, type Duration, type Effect, type Scope, type Stream } from "effect"
+import { Context, type Duration, type Effect, type Scope, type Stream, type Tracer } from "effect"
 import type { AgentUser } from "./AgentUsers.ts"
 import type { EnvironmentError } from "./EnvironmentError.ts"
 import type { EnvironmentVariables } from "./EnvironmentService.ts"
@@ -76,6 +76,8 @@ export interface SupervisionOptions {
   readonly redact: (text: string) => string
   /** Told each change of an agent, and its usage, before anybody who waits for it goes on. Default: nobody. */
   readonly publish?: (happening: TrialHappening) => Effect.Effect<void>
+  /** Below which the spans of turns stand: that of the trial. Default: they stand alone. */
+  readonly span?: Tracer.AnySpan
   /** Told what did not work and is survived, such as a program that could not be ended. Default: the log. */
   readonly warn?: (detail: string) => Effect.Effect<void>
 }

@@ -2,7 +2,7 @@
  * `AgentSupervisor` over any environment. What the watch tells is folded into one `TeamState`; everything that is waited for
  * is a change of it, so nothing here polls.
  */
-import { Cause, Clock, Context, Duration, Effect, Layer, Option, Queue, Ref, Scope, Stream } from "effect"
+import { Cause, Clock, Duration, Effect, Layer, Option, Queue, Ref, type Scope, Stream } from "effect"
 import { classify } from "./AgentSignal.ts"
 import * as AgentState from "./AgentState.ts"
 import {
@@ -16,11 +16,13 @@ import {
 } from "./AgentSupervisor.ts"
 import type { EnvironmentError } from "./EnvironmentError.ts"
 import { EnvironmentService } from "./EnvironmentService.ts"
+import { ownServices } from "./internal/ownServices.ts"
 import { sentence } from "./internal/bounded.ts"
 import * as Deaths from "./internal/deaths.ts"
 import * as StackWatch from "./internal/stackWatch.ts"
 import * as StartProgram from "./internal/startProgram.ts"
 import * as Team from "./internal/teamKeeper.ts"
+import * as TurnSpans from "./internal/turnSpans.ts"
 import { AgentsNotReady, SubscriptionFailed } from "./RuntimeLaunchError.ts"
 import type { TeamState } from "./TeamState.ts"
 
@@ -32,7 +34,7 @@ export const layer: Layer.Layer<AgentSupervisor, never, EnvironmentService> = La
   AgentSupervisor,
   Effect.gen(function* () {
     // Without the layer's own scope, which would take the place of the caller's.
-    const context = Context.omit(Scope.Scope)(yield* Effect.context<EnvironmentService>())
+    const context = yield* ownServices<EnvironmentService>()
     const open = Effect.fn("AgentSupervisor.open")((options: SupervisionOptions) =>
       Effect.provide(openSupervision(options), context)
     )
@@ -46,6 +48,7 @@ const openSupervision = Effect.fnUntraced(function* (
   const { channelId, layout, redact } = options
   const { upload } = yield* EnvironmentService
   const team = yield* Team.make(channelId, options.publish ?? (() => Effect.void))
+  const spans = yield* TurnSpans.make({ parent: options.span, redact })
   // The watch may report a death before there is anything to tell it to.
   const deaths = yield* Queue.unbounded<readonly [name: string, pid: number]>()
   const watch: StackWatch.StackWatch = yield* StackWatch.open({
@@ -53,7 +56,7 @@ const openSupervision = Effect.fnUntraced(function* (
     onEvent: options.onWatchEvent,
     onLine: (name, line) => {
       const signal = classify(line)
-      return signal === undefined ? Effect.void : team.heard(name, signal)
+      return signal === undefined ? Effect.void : Effect.andThen(team.heard(name, signal), spans.heard(name, signal))
     },
     onDeath: (name, pid) => Effect.asVoid(Queue.offer(deaths, [name, pid]))
   })

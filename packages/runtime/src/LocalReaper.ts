@@ -7,6 +7,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { HostProcess } from "./docker/HostProcess.ts"
 import type { LiveHost } from "./docker/OwnerLabels.ts"
 import { ancestorsOf, localLeftovers } from "./internal/localLeftovers.ts"
+import { ownServices } from "./internal/ownServices.ts"
 import { signalScript } from "./internal/sweepScript.ts"
 import { type LocalDecision, type LocalLeftovers, type OwnedProcess, planLocalReap } from "./LocalReapPlan.ts"
 
@@ -38,7 +39,7 @@ export class LocalReaper extends Context.Service<
   static readonly layer: Layer.Layer<LocalReaper, never, Needs> = Layer.effect(
     LocalReaper,
     Effect.gen(function* () {
-      const context = yield* Effect.context<Needs>()
+      const context = yield* ownServices<Needs>()
       return LocalReaper.of({
         reap: Effect.fn("LocalReaper.reap")((options: LocalReapOptions = {}) =>
           Effect.provide(reap(options.dryRun ?? false), context)

@@ -30,6 +30,7 @@ import { keepTrajectory, TRAJECTORY_DEADLINE, WRITE_TRAJECTORY } from "./interna
 import { noteInterruption } from "./internal/noteInterruption.ts"
 import { noteRetries } from "./internal/noteRetries.ts"
 import * as TrialSpan from "./internal/trialSpan.ts"
+import { ownServices } from "./internal/ownServices.ts"
 import { scrubbed } from "./internal/scrubbed.ts"
 import type { SummarizedError } from "./internal/summarize.ts"
 import * as Redaction from "./Redaction.ts"
@@ -61,7 +62,7 @@ type Needs =
 export const layer: Layer.Layer<Trial, never, Needs> = Layer.effect(
   Trial,
   Effect.gen(function* () {
-    const context = yield* Effect.context<Needs>()
+    const context = yield* ownServices<Needs>()
     const run = Effect.fn("Trial.run")((options: TrialOptions, scope: Scope.Scope) =>
       Effect.provide(runTrial(options), Context.add(context, Scope.Scope, scope))
     )

@@ -5,12 +5,13 @@
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
-import { Effect, FileSystem, Layer, Path, Ref, Scope } from "effect"
+import { Effect, FileSystem, Layer, Option, Path, Ref, Scope } from "effect"
 import { AgentSupervisor } from "./AgentSupervisor.ts"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { cleanUp } from "./internal/cleanUp.ts"
 import { secretsOf } from "./internal/composeTeam.ts"
 import { evidencePath, EXPORT_EVIDENCE } from "./internal/evidence.ts"
+import { ownServices } from "./internal/ownServices.ts"
 import { runPhases } from "./internal/runPhases.ts"
 import type { Stage } from "./internal/stage.ts"
 import * as Redaction from "./Redaction.ts"
@@ -35,7 +36,7 @@ type Needs =
 export const layer: Layer.Layer<TrialRuntime, never, Needs> = Layer.effect(
   TrialRuntime,
   Effect.gen(function* () {
-    const context = yield* Effect.context<Needs>()
+    const context = yield* ownServices<Needs>()
     return TrialRuntime.of({
       run: Effect.fn("TrialRuntime.run")((trial: TrialRun) => Effect.provide(runTrial(trial), context))
     })
@@ -48,7 +49,8 @@ const runTrial = (run: TrialRun) =>
       const redactor = Redaction.make(secretsOf(run.handle, run.trial.options))
       const stage = yield* Ref.make<Stage>({})
       const scope = yield* Scope.make()
-      const exit = yield* restore(runPhases({ run, stage, redactor })).pipe(Scope.provide(scope), Effect.exit)
+      const span = Option.getOrUndefined(yield* Effect.option(Effect.currentParentSpan))
+      const exit = yield* restore(runPhases({ run, stage, redactor, span })).pipe(Scope.provide(scope), Effect.exit)
       yield* cleanUp(run, stage, redactor, exit)
       yield* run.record.step("release", RELEASE_DEADLINE, Scope.close(scope, exit))
       const end = yield* exit
