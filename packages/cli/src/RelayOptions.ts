@@ -30,7 +30,6 @@ export const parseRelayOptions = (flags: {
   readonly buzz: string | undefined
 }): Result.Result<RelayOptions, UsageInvalid> => {
   const { buzz, ca, client, dial, relay, userRelay } = flags
-  const refuse = (detail: string, instead: string) => Result.fail(new UsageInvalid({ detail, instead }))
   if (buzz !== undefined && client !== "cli") {
     return refuse("--buzz is given without --client cli", "add --client cli, or leave --buzz out")
   }
@@ -56,3 +55,5 @@ export const parseRelayOptions = (flags: {
     ...(client === "cli" ? { program: buzz ?? BUZZ } : {})
   })
 }
+
+const refuse = (detail: string, instead: string) => Result.fail(new UsageInvalid({ detail, instead }))

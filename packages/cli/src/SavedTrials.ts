@@ -23,6 +23,7 @@ export const SavedNote = Schema.Struct({
 export type SavedNote = typeof SavedNote.Type
 
 const Encoded = Schema.fromJsonString(SavedNote)
+const encode = Schema.encodeSync(Encoded)
 
 /** Reads the note of a saved trial; `undefined` when it is none of ours. */
 export const noteOf = (text: string | undefined): SavedNote | undefined =>
@@ -31,14 +32,16 @@ export const noteOf = (text: string | undefined): SavedNote | undefined =>
 /** The directory of saved trials: the state directory of the user who runs this command. */
 export const directory: Effect.Effect<string, never, Path.Path> = Effect.gen(function* () {
   const path = yield* Path.Path
-  const variable = (name: string) =>
-    Config.option(Config.String(name)).pipe(
-      Effect.orElseSucceed(() => Option.none<string>()),
-      Effect.map((value) => Option.getOrUndefined(Option.filter(value, (text) => text !== "")))
-    )
   const state = (yield* variable("XDG_STATE_HOME")) ?? path.join((yield* variable("HOME")) ?? ".", ".local", "state")
   return path.join(state, "buzz-orchestra", "trials")
 })
+
+/** An empty variable is as good as none. */
+const variable = (name: string) =>
+  Config.option(Config.String(name)).pipe(
+    Effect.orElseSucceed(() => Option.none<string>()),
+    Effect.map((value) => Option.getOrUndefined(Option.filter(value, (text) => text !== "")))
+  )
 
 /** The store of this machine; what it puts says `note`. Its key is made on first use, beside the directory. */
 export const layer = (
@@ -51,7 +54,7 @@ export const layer = (
       return TrialHandleFiles.layer({
         directory: trials,
         key,
-        ...(note === undefined ? {} : { note: Schema.encodeSync(Encoded)(note) })
+        ...(note === undefined ? {} : { note: encode(note) })
       })
     })
   ).pipe(

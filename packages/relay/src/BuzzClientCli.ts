@@ -68,7 +68,7 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
     let isFirst = true
     return patiently(
       Effect.suspend(() => {
-        if (!isFirst) return Effect.flatMap(done, (found) => (found === undefined ? action : Effect.succeed(found)))
+        if (!isFirst) return Effect.filterOrElse(done, isFound<A>, () => action)
         isFirst = false
         return action
       })
@@ -83,8 +83,10 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
 
   const accepted = (actor: Actor, args: ReadonlyArray<string>) =>
     patiently(
-      Effect.flatMap(write(actor, args), (written) =>
-        written.accepted ? Effect.succeed(written) : refused(actor, written.message)
+      Effect.filterOrElse(
+        write(actor, args),
+        ({ accepted }) => accepted,
+        ({ message }) => refused(actor, message)
       )
     )
 
@@ -285,6 +287,8 @@ const eventOf = (value: unknown): Option.Option<NostrEvent> =>
     Option.filter(decodePrinted(value), (event) => eventId(event) === event.id),
     (event) => ({ ...event, sig: NO_SIGNATURE })
   )
+
+const isFound = <A>(value: A | undefined): value is A => value !== undefined
 
 const refused = (actor: Actor, detail: string) =>
   Effect.fail(new RelayRefused({ url: actor.relayUrl, status: undefined, detail }))

@@ -133,7 +133,7 @@ const readFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   yield* checkPrivate(file, "file")
   const text = yield* fs.readFileString(file).pipe(failing(file))
-  const saved = Schema.decodeUnknownOption(SavedTrial.SavedFile)(text)
+  const saved = Schema.decodeOption(SavedTrial.SavedFile)(text)
   return Option.isSome(saved) ? saved.value : yield* failed(file, "it is no saved trial of a version that is known")
 })
 
