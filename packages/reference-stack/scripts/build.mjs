@@ -7,7 +7,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs"
 import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import { createRequire, isBuiltin } from "node:module"
 import { dirname, join, relative, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -66,6 +66,37 @@ const loadRolldown = async () => {
   return import(tsdown.resolve("rolldown"))
 }
 
+/**
+ * What libraries load at once and these programs hardly ever use: schemas for the results of tools, TLS and compression for
+ * a relay that is mostly on loopback. A program of the stack is started for every agent and every message, so each of these
+ * is loaded when it is first touched.
+ */
+const LAZY = [
+  ["/@modelcontextprotocol/sdk/dist/esm/validation/ajv-provider.js", ["ajv", "ajv-formats"]],
+  ["/ws/lib/websocket.js", ["https", "tls"]],
+  ["/ws/lib/permessage-deflate.js", ["zlib"]]
+]
+const LAZY_ID = "\0lazy:"
+
+const lazily = {
+  name: "lazily",
+  async resolveId(source, importer) {
+    const lazy = LAZY.find(([file]) => importer?.replaceAll("\\", "/").endsWith(file))
+    if (lazy === undefined || !lazy[1].includes(source)) return null
+    if (isBuiltin(source)) return `${LAZY_ID}node:${source}`
+    return `${LAZY_ID}${(await this.resolve(source, importer, { skipSelf: true })).id}`
+  },
+  load(id) {
+    if (!id.startsWith(LAZY_ID)) return null
+    const real = `require(${JSON.stringify(id.slice(LAZY_ID.length))})`
+    return `module.exports = new Proxy(function () {}, {
+      get: (_, name) => ${real}[name],
+      apply: (_, self, args) => Reflect.apply(${real}, self, args),
+      construct: (_, args) => Reflect.construct(${real}, args)
+    })`
+  }
+}
+
 const bundleInto = async (directory) => {
   const { rolldown } = await loadRolldown()
   mkdirSync(directory, { recursive: true })
@@ -76,6 +107,7 @@ const bundleInto = async (directory) => {
       input: join(packageRoot, "src", "bin", `${program}.ts`),
       platform: "node",
       transform: { target: "node20" },
+      plugins: [lazily],
       onLog: (level, log) => {
         if (level !== "info") console.error(`${program}: ${log.message}`)
       }

@@ -3,7 +3,6 @@
  * they stand. What an answer means (an exit code, a retry) is the program's business.
  */
 import { Clock, Context, type Duration, Effect, Layer, Redacted, Schema } from "effect"
-import { Headers, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { signEvent } from "@buzz-orchestra/relay/EventSigning"
 import type { Filter } from "@buzz-orchestra/relay/Filter"
 import type { Identity } from "@buzz-orchestra/relay/Identity"
@@ -12,6 +11,7 @@ import { type EventTemplate, NostrEvent } from "@buzz-orchestra/relay/NostrEvent
 import * as OwnerAttestation from "@buzz-orchestra/relay/OwnerAttestation"
 import { Schnorr } from "@buzz-orchestra/relay/Schnorr"
 import { randomUUID } from "node:crypto"
+import { HttpPost } from "./HttpPost.ts"
 
 /** The relay answered with another status than 2xx. */
 export class BridgeRefused extends Schema.TaggedError<BridgeRefused>()("BridgeRefused", {
@@ -71,11 +71,11 @@ export class RelayBridge extends Context.Service<
   static readonly layerWith = (options: {
     readonly httpUrl: string
     readonly identity: Identity
-  }): Layer.Layer<RelayBridge, never, HttpClient.HttpClient | Schnorr> =>
+  }): Layer.Layer<RelayBridge, never, HttpPost | Schnorr> =>
     Layer.effect(
       RelayBridge,
       Effect.gen(function* () {
-        const client = yield* HttpClient.HttpClient
+        const http = yield* HttpPost
         const schnorr = yield* Schnorr
         const { httpUrl, identity } = options
 
@@ -83,30 +83,25 @@ export class RelayBridge extends Context.Service<
           const url = `${httpUrl}${path}`
           const request = { url, method: "POST", body, now: yield* nowSeconds, nonce: randomUUID() }
           const { authTag } = identity
-          const answer = yield* client
-            .execute(
-              HttpClientRequest.post(url, {
-                headers: {
-                  authorization: Nip98.authorizationHeader(schnorr, identity, request),
-                  ...(authTag === undefined ? {} : { "x-auth-tag": Redacted.value(authTag) })
-                },
-                body: HttpBody.text(body, "application/json")
-              })
-            )
+          const answer = yield* http
+            .send({
+              url,
+              headers: {
+                authorization: Nip98.authorizationHeader(schnorr, identity, request),
+                ...(authTag === undefined ? {} : { "x-auth-tag": Redacted.value(authTag) })
+              },
+              body
+            })
             .pipe(
-              Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),
-              Effect.mapError((error) => new BridgeUnreachable({ detail: reasonText(error) })),
+              Effect.mapError(({ detail }) => new BridgeUnreachable({ detail })),
               Effect.timeoutOrElse({
                 duration: TIMEOUT,
                 orElse: () => Effect.fail(new BridgeUnreachable({ detail: "operation timed out" }))
-              }),
-              // The headers are credentials: none belongs into a span, and no trace header to the relay.
-              Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-              Effect.provideService(Headers.CurrentRedactedNames, [/.*/])
+              })
             )
           if (answer.status < 200 || answer.status > 299)
-            return yield* new BridgeRefused({ status: answer.status, text: errorText(answer.text) })
-          return answer.text
+            return yield* new BridgeRefused({ status: answer.status, text: errorText(answer.body) })
+          return answer.body
         })
 
         return RelayBridge.of({
@@ -153,12 +148,4 @@ const errorText = (body: string): string => {
   } catch {
     return body
   }
-}
-
-/** `fetch` hides what happened in the cause of its error. */
-const reasonText = (error: { readonly message: string; readonly cause?: unknown }): string => {
-  let text = error.message
-  for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
-    if (cause.message !== "") text = cause.message
-  return text
 }

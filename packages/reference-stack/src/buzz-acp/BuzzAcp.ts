@@ -2,7 +2,6 @@
  * The program `buzz-acp`: from its environment to the running bridge, in the order in which the real one starts, and its
  * orderly end.
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as NodeWS from "@effect/platform-node/NodeWS"
 import * as Identity from "@buzz-orchestra/relay/Identity"
 import * as OwnerAttestation from "@buzz-orchestra/relay/OwnerAttestation"
@@ -10,7 +9,8 @@ import * as RelayConnection from "@buzz-orchestra/relay/RelayConnection"
 import * as RelayUrl from "@buzz-orchestra/relay/RelayUrl"
 import { Schnorr } from "@buzz-orchestra/relay/Schnorr"
 import { Clock, Context, Effect, Exit, FileSystem, Layer, Logger, Queue, Redacted, Result, Scope, Stream } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { HttpPost } from "../HttpPost.ts"
+import * as Platform from "../Platform.ts"
 import { ProgramExit } from "../Program.ts"
 import { RelayBridge } from "../RelayBridge.ts"
 import { TracingLog } from "../TracingLog.ts"
@@ -38,14 +38,14 @@ export const buzzAcp = (env: Env): Effect.Effect<void, ProgramExit> => {
     const httpUrl = Result.getOrElse(RelayUrl.toHttp(config.relayUrl), () => config.relayUrl)
     yield* Effect.provide(
       started(config, identity),
-      Layer.provide(RelayBridge.layerWith({ httpUrl, identity }), FetchHttpClient.layer)
+      Layer.provide(RelayBridge.layerWith({ httpUrl, identity }), HttpPost.layer)
     )
   }).pipe(
     Effect.provide(
       Layer.mergeAll(
         log,
         Schnorr.layerPure,
-        NodeServices.layer,
+        Platform.layer,
         NodeWS.layerWebSocketConstructor,
         Layer.provide(libraryLog, log)
       )

@@ -1,12 +1,12 @@
 /**
  * The program `buzz-agent`: an ACP agent on stdio. It ends when stdin does.
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as acp from "@agentclientprotocol/sdk"
 import { Duration, Effect, FiberSet, FileSystem, Result, Scope } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import { randomBytes } from "node:crypto"
 import { Readable, Writable } from "node:stream"
+import * as Platform from "../Platform.ts"
 import { ProgramExit } from "../Program.ts"
 import * as TracingLine from "../TracingLine.ts"
 import { TracingLog } from "../TracingLog.ts"
@@ -27,7 +27,7 @@ export const buzzAgent = (env: Readonly<Record<string, string | undefined>>): Ef
     yield* log.log("INFO", "buzz_agent", `buzz-agent starting: ${ProviderConfig.describe(config.provider)}`)
     for (const name of config.unheeded) yield* log.log("WARN", "buzz_agent", `${name} has no effect here`)
     yield* serve({ config, provider, systemPrompt, env })
-  }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, TracingLog.layerStderr]))
+  }).pipe(Effect.scoped, Effect.provide([Platform.layer, TracingLog.layerStderr]))
 
 interface Setup {
   readonly config: AgentConfig.AgentConfig

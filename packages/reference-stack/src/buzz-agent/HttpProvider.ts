@@ -2,7 +2,7 @@
  * The providers whose model is behind HTTP: prompt, response, tool calls, results, and again, until the model is done.
  */
 import { Effect } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { HttpPost } from "../HttpPost.ts"
 import { TracingLog } from "../TracingLog.ts"
 import type { ModelLimits } from "./AgentConfig.ts"
 import * as AgentFailed from "./AgentFailed.ts"
@@ -14,11 +14,9 @@ import type { Conversation, Provider, ProviderSession } from "./Provider.ts"
 import type { HttpProviderConfig } from "./ProviderConfig.ts"
 import * as Wake from "./Wake.ts"
 
-/** Asks the model that `config` names, by `fetch`. */
+/** Asks the model that `config` names. */
 export const make = (config: HttpProviderConfig, limits: ModelLimits) =>
-  Effect.flatMap(Model.make(config, limits), (model) => ofModel(model, limits)).pipe(
-    Effect.provide(FetchHttpClient.layer)
-  )
+  Effect.flatMap(Model.make(config, limits), (model) => ofModel(model, limits)).pipe(Effect.provide(HttpPost.layer))
 
 /** Asks `model`, each session with a history of its own. */
 export const ofModel = (model: Model.Model, limits: ModelLimits): Effect.Effect<Provider, never, TracingLog> =>

@@ -2,7 +2,7 @@
  * The model that a configuration names: the form its provider speaks, where, and with which key.
  */
 import { Effect, Redacted } from "effect"
-import type { HttpClient } from "effect/http"
+import type { HttpPost } from "../HttpPost.ts"
 import { TracingLog } from "../TracingLog.ts"
 import type { ModelLimits } from "./AgentConfig.ts"
 import type { AgentFailed } from "./AgentFailed.ts"
@@ -23,7 +23,7 @@ export interface Model {
 
 /** The model of a configuration. */
 export const make = Effect.fnUntraced(function* (config: HttpProviderConfig, limits: ModelLimits) {
-  const services = yield* Effect.context<HttpClient.HttpClient | TracingLog>()
+  const services = yield* Effect.context<HttpPost | TracingLog>()
   const ask = config._tag === "Anthropic" ? askAnthropic(config, limits) : askOpenAi(config, limits)
   const model: Model = {
     ask: (question) =>

@@ -1,8 +1,8 @@
 /**
  * Asks a provider over HTTP, as often as it takes within the real agent's limits, and says of a failure what it was.
  */
-import { type Duration, Effect, Random, Schema, Stream } from "effect"
-import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { type Duration, Effect, Random, Schema } from "effect"
+import { HttpPost } from "../HttpPost.ts"
 import { TracingLog } from "../TracingLog.ts"
 import * as AgentFailed from "./AgentFailed.ts"
 import type { ModelApi, ModelRequest } from "./ModelApi.ts"
@@ -65,12 +65,21 @@ export const ask = Effect.fn("ModelClient.ask")(function* (endpoint: ModelEndpoi
 const isAuth = ({ status }: ModelUnavailable): boolean => status === 401 || status === 403
 
 const once = Effect.fnUntraced(function* (endpoint: ModelEndpoint, body: string) {
-  const { status, text } = yield* exchange(endpoint, body).pipe(
-    Effect.timeoutOrElse({
-      duration: endpoint.timeout,
-      orElse: () => Effect.fail(new ModelUnavailable({ detail: "request timed out", isRetryable: true }))
+  const http = yield* HttpPost
+  const { body: text, status } = yield* http
+    .send({
+      url: `${endpoint.baseUrl}${endpoint.api.path}`,
+      headers: endpoint.headers,
+      body,
+      maxBytes: MAX_RESPONSE_BYTES
     })
-  )
+    .pipe(
+      Effect.mapError(({ detail, isTooLong }) => new ModelUnavailable({ detail, isRetryable: !isTooLong })),
+      Effect.timeoutOrElse({
+        duration: endpoint.timeout,
+        orElse: () => Effect.fail(new ModelUnavailable({ detail: "request timed out", isRetryable: true }))
+      })
+    )
   const isOk = status >= 200 && status <= 299
   if (!isOk)
     return yield* new ModelUnavailable({
@@ -83,35 +92,6 @@ const once = Effect.fnUntraced(function* (endpoint: ModelEndpoint, body: string)
     (detail) => new ModelUnavailable({ detail, isRetryable: false })
   )
 })
-
-const exchange = Effect.fnUntraced(
-  function* ({ api, baseUrl, headers }: ModelEndpoint, body: string) {
-    const client = yield* HttpClient.HttpClient
-    const request = HttpClientRequest.post(`${baseUrl}${api.path}`, {
-      headers,
-      body: HttpBody.text(body, "application/json")
-    })
-    const response = yield* Effect.mapError(client.execute(request), unreachable)
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    yield* response.stream.pipe(
-      Stream.mapError(unreachable),
-      Stream.runForEach((chunk) => {
-        size += chunk.length
-        chunks.push(chunk)
-        return size > MAX_RESPONSE_BYTES
-          ? Effect.fail(new ModelUnavailable({ detail: "the response exceeds 16 MiB", isRetryable: false }))
-          : Effect.void
-      })
-    )
-    return { status: response.status, text: Buffer.concat(chunks).toString("utf8") }
-  },
-  // The headers are credentials: none belongs into a span, and no trace header to the provider.
-  Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
-)
-
-const unreachable = (error: { readonly message: string; readonly cause?: unknown }) =>
-  new ModelUnavailable({ detail: innermost(error), isRetryable: true })
 
 const parsed = (text: string): unknown => {
   try {
@@ -127,12 +107,4 @@ const refusalText = (body: string): string => {
   const value = parsed(body) as { readonly error?: { readonly message?: unknown } | null } | string | null
   const message = typeof value === "object" ? value?.error?.message : undefined
   return (typeof message === "string" ? message : body).slice(0, MAX_DETAIL)
-}
-
-/** `fetch` hides what happened in the cause of its error. */
-const innermost = (error: { readonly message: string; readonly cause?: unknown }): string => {
-  let text = error.message
-  for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
-    if (cause.message !== "") text = cause.message
-  return text
 }

@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { Duration, Effect, type Scope } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { childPipes } from "../internal/childPipes.ts"
+import { schemaValidator } from "../internal/schemaValidator.ts"
 import * as AgentFailed from "./AgentFailed.ts"
 import * as McpEnvironment from "./McpEnvironment.ts"
 import { McpTransport } from "./McpTransport.ts"
@@ -99,7 +100,7 @@ const connect = Effect.fnUntraced(function* (
     ),
     (cause) => AgentFailed.mcp(`${server.name}: failed to start ${server.command}: ${cause.message}`)
   )
-  const client = new Client({ name: "buzz-agent", version: "0.1.0" })
+  const client = new Client({ name: "buzz-agent", version: "0.1.0" }, { jsonSchemaValidator: schemaValidator() })
   const transport = new McpTransport(yield* childPipes(handle))
   yield* Effect.tryPromise({
     try: () => client.connect(transport),

@@ -2,11 +2,12 @@
  * The program `buzz-dev-mcp`: an MCP server on stdio that runs commands, reads and edits files and keeps a list. It
  * ends when stdin does.
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, FiberSet, Schema } from "effect"
+import { schemaValidator } from "../internal/schemaValidator.ts"
+import * as Platform from "../Platform.ts"
 import { ProgramExit } from "../Program.ts"
 import * as ReadFileTool from "./ReadFileTool.ts"
 import * as ShellPath from "./ShellPath.ts"
@@ -35,7 +36,7 @@ export const buzzDevMcp: Effect.Effect<void, ProgramExit> = Effect.gen(function*
   Effect.catchTag("PlatformError", (cause) =>
     Effect.fail(new ProgramExit({ code: 1, stderr: `ERROR buzz-dev-mcp: ${cause.message}` }))
   ),
-  Effect.provide(NodeServices.layer)
+  Effect.provide(Platform.layer)
 )
 
 /** A tool as the server calls it: arguments as they came, a text for the model or an error with a text for the model. */
@@ -53,6 +54,7 @@ const serve = Effect.fnUntraced(function* (cwd: string, tools: Readonly<Record<s
     { name: "buzz-dev-mcp", version: VERSION },
     {
       capabilities: { tools: {} },
+      jsonSchemaValidator: schemaValidator(),
       instructions: `Commands run in ${cwd}. The command \`buzz\` speaks to the relay as you.`
     }
   )

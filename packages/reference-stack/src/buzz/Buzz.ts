@@ -7,8 +7,8 @@ import type { RelayReason } from "@buzz-orchestra/relay/RelayError"
 import * as RelayUrl from "@buzz-orchestra/relay/RelayUrl"
 import { Schnorr } from "@buzz-orchestra/relay/Schnorr"
 import { Effect, Layer, Redacted, Result } from "effect"
-import { FetchHttpClient } from "effect/http"
 import { text } from "node:stream/consumers"
+import { HttpPost } from "../HttpPost.ts"
 import { ProgramExit } from "../Program.ts"
 import { RelayBridge } from "../RelayBridge.ts"
 import { channelCommands } from "./ChannelCommands.ts"
@@ -134,7 +134,7 @@ const runAs = (command: Command, options: CommandLine.Options, caller: Caller, s
       publish: (template) =>
         Effect.mapError(bridge.publish(template), (error) => CommandFailed.ofBridge(error, caller.hasAuthTag))
     })
-  }).pipe(Effect.provide(Layer.provide(RelayBridge.layerWith(caller), FetchHttpClient.layer)))
+  }).pipe(Effect.provide(Layer.provide(RelayBridge.layerWith(caller), HttpPost.layer)))
 
 /** Asked for anywhere, as clap has it; what stands before says of which command. */
 const helpFor = (args: ReadonlyArray<string>): string | undefined => {
