@@ -23,12 +23,16 @@ describe("ShellPath", () => {
   })
 
   it.prop(
-    "a quoted word comes out of sh as it went in",
-    { word: Arbitrary.schema(Schema.String) },
-    ({ word }) => {
-      const text = word.toWellFormed().replaceAll("\0", "")
-      assert.strictEqual(execFileSync("sh", ["-c", `printf %s ${shellQuote(text)}`], { encoding: "utf8" }), text)
+    "quoted words come out of sh as they went in",
+    { words: Arbitrary.schema(Schema.NonEmptyArray(Schema.String)) },
+    ({ words }) => {
+      const texts = words.map((word) => word.toWellFormed().replaceAll("\0", ""))
+      const printed = execFileSync("sh", ["-c", `printf '%s\\0' ${texts.map(shellQuote).join(" ")}`], {
+        encoding: "utf8"
+      })
+      assert.deepStrictEqual(printed.split("\0").slice(0, -1), texts)
     },
-    { arbitrary: { runs: 40 } }
+    // A process each.
+    { arbitrary: { runs: 12 } }
   )
 })

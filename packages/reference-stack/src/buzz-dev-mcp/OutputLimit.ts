@@ -30,7 +30,7 @@ export const append = (captured: Captured, chunk: Uint8Array): Captured => {
   const room = ARTIFACT_BYTES - captured.headBytes
   const kept = chunk.subarray(0, Math.max(0, room))
   let newlines = captured.newlines
-  for (const byte of chunk) if (byte === NEWLINE) newlines++
+  for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) newlines++
   return {
     head: kept.length === 0 ? captured.head : [...captured.head, kept],
     tail: lastBytes([...captured.tail, chunk]),
