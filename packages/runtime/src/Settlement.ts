@@ -19,7 +19,8 @@ export const initial: Settlement = { owes: false, reported: false }
 export const heard = (settlement: Settlement, signal: AgentSignal, starts: number): Settlement => {
   switch (signal._tag) {
     case "Usage":
-      return { owes: false, reported: true }
+      // What settles a turn that is over says nothing of the next one.
+      return { owes: false, reported: !settlement.owes }
     case "TurnStarted":
       return { owes: true, reported: settlement.reported }
     case "TurnEnded":

@@ -38,5 +38,7 @@ describe("Settlement", () => {
     assert.isFalse(after(END, USAGE))
     assert.isTrue(after(USAGE, END, END))
     assert.isFalse(after(USAGE, END, USAGE, END))
+    assert.isTrue(after(END, USAGE, END))
+    assert.isFalse(after(END, USAGE, END, USAGE))
   })
 })

@@ -37,7 +37,6 @@ export const make = Effect.fnUntraced(function* (options: {
 }): Effect.fn.Return<TurnSpans, never, Scope.Scope> {
   const { parent, redact } = options
   const agents = yield* Ref.make<ReadonlyMap<string, Agent>>(new Map())
-  const under = (span: Tracer.AnySpan | undefined) => (span === undefined ? { root: true } : { parent: span })
 
   const begin = Effect.fnUntraced(function* (agentId: string, agent: Agent) {
     if (agent.open !== undefined) yield* end(agent.open, "followed by another turn")
@@ -99,6 +98,8 @@ export const make = Effect.fnUntraced(function* (options: {
     })
   }
 })
+
+const under = (span: Tracer.AnySpan | undefined) => (span === undefined ? { root: true } : { parent: span })
 
 const FINISHED: ReadonlySet<string> = new Set(["completed", "failed"])
 
