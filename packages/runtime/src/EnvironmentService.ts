@@ -56,6 +56,10 @@ export interface EnvironmentFacts {
   readonly architecture: string
   /** Whether closing the scope ends it: true unless the caller brought it. */
   readonly created: boolean
+  /** Where the stack is installed, tried in this order. Default: `/opt/buzz`, then `.buzz` in the home directory. */
+  readonly stackRoots?: ReadonlyArray<string>
+  /** Where processes that are none of this environment's can be seen: the variable with value that all of its own are given. */
+  readonly mark?: string
   /** Guarantees this environment cannot give, one sentence each; empty when it gives all. */
   readonly limitations: ReadonlyArray<string>
   /** Of a container: its image and the settings that its engine reports. */

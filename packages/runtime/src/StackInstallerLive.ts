@@ -8,6 +8,7 @@ import { readCaBundle } from "./internal/caBundle.ts"
 import { ELF_HEAD_BYTES, elfMachine } from "./internal/elfMachine.ts"
 import { fileDigest } from "./internal/fileDigest.ts"
 import { type Digests, digestsInside } from "./internal/insideDigests.ts"
+import { ownServices } from "./internal/ownServices.ts"
 import { quote } from "./internal/shellText.ts"
 import { ensureTrustStore } from "./internal/trustStore.ts"
 import { DEFAULT_LAYOUT, type Layout, layoutAt } from "./Layout.ts"
@@ -39,7 +40,7 @@ export const layer: Layer.Layer<StackInstaller, never, EnvironmentService | File
   Layer.effect(
     StackInstaller,
     Effect.gen(function* () {
-      const context = yield* Effect.context<EnvironmentService | FileSystem.FileSystem | Path.Path>()
+      const context = yield* ownServices<EnvironmentService | FileSystem.FileSystem | Path.Path>()
       const install = Effect.fn("StackInstaller.install")(
         (files: StackFiles) => Effect.provide(installFiles(files), context),
         Effect.mapError((reason) => inPhase("install")(reason))
@@ -147,7 +148,7 @@ const digestsOnHost = Effect.fnUntraced(function* (programs: ReadonlyArray<Progr
  */
 const makeLayout = Effect.fnUntraced(function* (programs: ReadonlyArray<Program>, expected: Digests) {
   const { exec, facts } = yield* EnvironmentService
-  const roots = [DEFAULT_LAYOUT.root, `${facts.homeDirectory}/.buzz`]
+  const roots = facts.stackRoots ?? [DEFAULT_LAYOUT.root, `${facts.homeDirectory}/.buzz`]
   let detail = ""
   for (const root of roots) {
     const layout = layoutAt(root)

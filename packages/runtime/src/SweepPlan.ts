@@ -23,6 +23,13 @@ export interface ProcessSnapshot {
   readonly processes: ReadonlyArray<ProcessRecord>
   /** The shell that took the snapshot. */
   readonly shell: number
+  /** Who started that shell: 0 where that is somebody outside. */
+  readonly entry: number
+  /**
+   * Pids that carry the environment's mark, where it is not all of the machine that was seen. Only these, what is launched or from
+   * `bin`, and what descends from any of them belong to the environment; nothing else is ended or listed.
+   */
+  readonly marked?: ReadonlySet<number>
   /** The layout's `bin`, and what it is without links. */
   readonly bin: ReadonlyArray<string>
 }
@@ -51,9 +58,9 @@ export interface SweepPlan {
 
 /** Dead processes are in neither list, and neither is what belongs to the environment itself. */
 export const planSweep = (snapshot: ProcessSnapshot, options: SweepPlanOptions): SweepPlan => {
-  const alive = snapshot.processes.filter((process) => !isDeadState(process.state))
+  const alive = within(snapshot, options).filter((process) => !isDeadState(process.state))
   const children = childrenOf(alive)
-  const isHousekeeping = housekeeping(alive)
+  const isHousekeeping = housekeeping(alive, snapshot.entry)
   const own = new Set(descendants(children, [snapshot.shell]))
   const mayEnd = ({ pid }: ProcessRecord) => pid !== 1 && !own.has(pid) && !options.spare.includes(pid)
   const isOurs = (process: ProcessRecord) =>
@@ -69,6 +76,26 @@ export const planSweep = (snapshot: ProcessSnapshot, options: SweepPlanOptions):
 }
 
 /**
+ * What belongs to the environment, of a snapshot that may show others as well. Everything descends from PID 1, and whoever has the
+ * pid of something whose start nobody saw may be a stranger.
+ */
+const within = (
+  { bin, marked, processes, shell }: ProcessSnapshot,
+  { roots }: SweepPlanOptions
+): ReadonlyArray<ProcessRecord> => {
+  if (marked === undefined) return processes
+  const isHead = (process: ProcessRecord) =>
+    process.pid !== 1 &&
+    (process.pid === shell ||
+      marked.has(process.pid) ||
+      roots.some((root) => root.startTime !== undefined && isRoot(root, process)) ||
+      runsFrom(bin, process))
+  const heads = processes.filter(isHead).map(({ pid }) => pid)
+  const reached = new Set(descendants(childrenOf(processes), heads))
+  return processes.filter(({ pid }) => reached.has(pid))
+}
+
+/**
  * What the stack started after a snapshot of it was taken: processes that are not in it and are in the session of something
  * that was to be ended. Their parents may have ended since, so that no chain leads from them to the stack any more. What
  * has left the session by then is a service like any other.
@@ -78,7 +105,7 @@ export const bornSince = (
   now: ProcessSnapshot,
   ended: ReadonlyArray<SweepRoot>
 ): ReadonlyArray<ProcessRecord> => {
-  const isHousekeeping = housekeeping(now.processes)
+  const isHousekeeping = housekeeping(now.processes, now.entry)
   const sessions = new Set(
     before.processes.filter((one) => ended.some((root) => isRoot(root, one))).map(({ session }) => session)
   )
@@ -94,11 +121,15 @@ export const bornSince = (
 
 /**
  * What was there before any agent and is no business of the task: PID 1 and its session (an image's own services), and
- * what entered from outside, without a parent inside, with everything in its session (the harness's shells, and its watch
+ * what entered from outside, without a parent inside or with the shell's own, with everything in its session (the harness's shells, and its watch
  * with the subshells and pauses of its rounds). A launched program always has a session of its own.
  */
-const housekeeping = (processes: ReadonlyArray<ProcessRecord>): ((process: ProcessRecord) => boolean) => {
-  const sessions = new Set(processes.filter(({ pid, ppid }) => pid === 1 || ppid === 0).map(({ session }) => session))
+const housekeeping = (
+  processes: ReadonlyArray<ProcessRecord>,
+  entry: number
+): ((process: ProcessRecord) => boolean) => {
+  const isEntrance = ({ pid, ppid }: ProcessRecord) => pid === 1 || ppid === 0 || ppid === entry
+  const sessions = new Set(processes.filter(isEntrance).map(({ session }) => session))
   return ({ session }) => sessions.has(session)
 }
 

@@ -28,6 +28,7 @@ const process = (pid: number, ppid: number, more?: Partial<ProcessRecord>): Proc
 const snapshot = (...processes: ReadonlyArray<ProcessRecord>): ProcessSnapshot => ({
   processes: [process(1, 0, { session: 1 }), process(SHELL, 0, { exe: "/usr/bin/dash", argv: ["sh"] }), ...processes],
   shell: SHELL,
+  entry: 0,
   bin: [BIN]
 })
 

@@ -23,10 +23,7 @@ import {
   WORKER
 } from "./support/trial.ts"
 
-const PHASES = [
-  ...["prepare", "provision", "install", "forward", "launch", "ready"],
-  ...["post", "observe", "settle", "sweep", "collect"]
-]
+const PHASES = "prepare provision install forward launch ready post observe settle sweep collect".split(" ")
 
 const phasesStarted = Effect.map(eventsOf, (events) =>
   events.flatMap((event) => (event._tag === "PhaseStarted" ? [event.phase] : []))

@@ -3,6 +3,8 @@
  * the same environment, so that a limit holds although nobody outside is looking.
  */
 
+import { HAS_PROC, PS_STATS } from "./processText.ts"
+
 /** The shell whose command is meant. */
 export interface ShellIdentity {
   readonly pid: number
@@ -50,7 +52,9 @@ echo $!`
  */
 export const disarmLimit = (pid: number): string => `kill -TERM ${pid} 2>/dev/null
 n=0
-while [ $n -lt 100 ] && read -r s 2>/dev/null </proc/${pid}/stat; do
+while [ $n -lt 100 ] && kill -0 ${pid} 2>/dev/null; do
+  # A zombie is still there for kill; without /proc the killer's shell has no zombies but for a moment.
+  read -r s 2>/dev/null </proc/${pid}/stat || s=
   case \${s##*) } in Z* | X*) break ;; esac
   n=$((n + 1))
   sleep 0.01 2>/dev/null || sleep 1
@@ -61,7 +65,8 @@ done`
  * there. `first` is when the oldest child of the shell, the command itself, began; the kernel counts in ticks of 10 ms, and within one
  * the greater pid is the later.
  */
-const KILL_FUNCTION = `buzz_kill() {
+const KILL_FUNCTION = `${PS_STATS}
+buzz_kill() {
   nl='
 '
   set -f
@@ -69,7 +74,7 @@ const KILL_FUNCTION = `buzz_kill() {
   while [ $pass -lt ${PASSES} ]; do
     pass=$((pass + 1)) rows= fresh=
     IFS=$nl
-    for line in $(set +f; cat /proc/[0-9]*/stat 2>/dev/null); do
+    for line in $(if ${HAS_PROC}; then set +f; cat /proc/[0-9]*/stat 2>/dev/null; else ps_stats; fi); do
       pid=\${line%% *}
       IFS=' '
       set -- \${line##*) }

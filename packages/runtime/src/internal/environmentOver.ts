@@ -14,6 +14,8 @@ import { uploadFile, uploadFolder } from "./uploads.ts"
 export interface Place {
   readonly name: string
   readonly open: OpenProcess
+  /** Where everybody may write. Default: `/tmp`. */
+  readonly temporary?: string
   /** Waits until it is gone, and says so. */
   readonly lost: Effect.Effect<EnvironmentError>
 }
@@ -67,7 +69,7 @@ export const environmentOver = Effect.fnUntraced(function* (
     const cwd = options.cwd ?? facts.workDirectory
     const { stdin, ...rest } = options
     if (stdin === undefined || stdin.length <= INLINE_STDIN_BYTES) return yield* run(command, options, cwd)
-    const file = `/tmp/.stdin-${yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)}`
+    const file = `${place.temporary ?? "/tmp"}/.stdin-${yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)}`
     const owner = options.user === undefined ? {} : { owner: options.user }
     yield* uploadFile(host, { content: stdin }, file, { mode: 0o600, ...owner })
     return yield* run(`exec <${quote(file)}; rm -f -- ${quote(file)}\n${command}`, rest, cwd)

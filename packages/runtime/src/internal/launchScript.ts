@@ -2,7 +2,7 @@
  * The shell that starts one program of the stack in the background of an environment. POSIX only: images bring dash,
  * busybox and bash.
  */
-
+import { STAT_OF } from "./processText.ts"
 import { quote } from "./shellText.ts"
 
 export interface Launch {
@@ -35,7 +35,8 @@ if command -v setsid >/dev/null 2>&1; then pid=$(setsid sh -c ${quote(waitingShe
 else pid=$(sh -c ${quote(waitingShell("", launch))} &)
 fi
 set --
-read -r stat 2>/dev/null </proc/"$pid"/stat && set -- \${stat##*) } && shift 19
+${STAT_OF}
+stat_of "$pid" && set -- \${stat##*) } && shift 19
 echo "$pid $1"
 `
 }

@@ -7,6 +7,7 @@ import type { EnvironmentError } from "../EnvironmentError.ts"
 import { type ByteDuplex, FAREWELL } from "../ByteDuplex.ts"
 import { type HeadTail, makeHeadTail } from "./headTail.ts"
 import { feedMarked, initialMarked, type MarkedState } from "./markedFrames.ts"
+import { HAS_PROC } from "./processText.ts"
 import { randomMarker } from "./randomMarker.ts"
 import { type CommandText, Frame, mayLeaveProcesses, renderCommand } from "./shellText.ts"
 
@@ -140,7 +141,9 @@ const GREETING_BYTES = 2048
 const LAST_WORDS = "1 second"
 
 /** Prints the shell's own pid and process group; a subshell's `$$` is the shell's. */
-const HELLO = `read -r s </proc/$$/stat && s=\${s##*) } && set -- $s && echo "$$ $3" || echo "$$ 0"`
+const HELLO = `if ${HAS_PROC}; then read -r s </proc/$$/stat && s=\${s##*) } && set -- $s
+else set -- - - $(ps -o pgid= -p $$ 2>/dev/null); fi
+echo "$$ \${3:-0}"`
 
 const makeRunning = (id: number, command: string, maxOutputBytes: number): Running => ({
   id,

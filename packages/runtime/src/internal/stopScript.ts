@@ -1,6 +1,7 @@
 /**
  * The shell that ends one program of the stack, and only that one.
  */
+import { STAT_OF } from "./processText.ts"
 
 /**
  * TERM, at most `graceMillis` to go, then KILL. A process counts as the program only while its start time is the one seen
@@ -12,12 +13,13 @@ export const stopScript = (program: {
   readonly graceMillis: number
 }): string => `
 alive() {
-  read -r stat 2>/dev/null </proc/${program.pid}/stat || return 1
+  stat_of ${program.pid} || return 1
   set -- \${stat##*) }
   case $1 in Z|X|x) return 1 ;; esac
   shift 19
   [ "$1" = "${program.startTime}" ]
 }
+${STAT_OF}
 alive && kill -TERM ${program.pid}
 n=${Math.ceil(program.graceMillis / 50)}
 while alive && [ $n -gt 0 ]; do sleep 0.05; n=$((n - 1)); done

@@ -3,6 +3,7 @@
  * time, so that a recycled pid is never hit.
  */
 import { printfMarker, type Marker } from "./markedFrames.ts"
+import { HAS_PROC, PS_STATS, STAT_OF } from "./processText.ts"
 import { parseProcStat } from "./procStat.ts"
 import { quote } from "./shellText.ts"
 import type { ProcessRecord, ProcessSnapshot } from "../SweepPlan.ts"
@@ -15,30 +16,60 @@ const eachUser = (becoming: Becoming, variables: string, command: string): strin
   [[], ...becoming].map((words) => [variables, ...words.map(quote), command].join(" ")).join("\n")
 
 /**
- * The shell's pid, the real path of `bin`, all stats, all executables, then each process's arguments as they are. What a process
- * can choose itself, its arguments, comes last and between markers that it cannot know. Even root may see the executables of
- * others' processes only by becoming them, where it may not trace.
+ * The shell's pid and its parent's, the real path of `bin`, all stats, all executables, the pids that have `variable` in their
+ * environment where that is asked for, then each process's arguments as they are. What a process can choose itself, its arguments,
+ * comes last and between markers that it cannot know. Without `/proc` a path is told from the next one by a space.
+ * Even root may see the executables of others' processes only by becoming them, where it may not trace.
  */
 export const snapshotScript = (
   marker: Marker,
   bin: string,
+  variable?: string,
   becoming: Becoming = []
 ): string => `m='${printfMarker(marker)}'
-printf "\${m}shell\\n%s\\n" $$
+printf "\${m}shell\\n%s %s\\n" $$ $PPID
 printf "\${m}bin\\n"
 ( cd -P -- ${quote(bin)} 2>/dev/null && pwd -P )
+if ${HAS_PROC}; then
 printf "\${m}stat\\n"
 cat /proc/[0-9]*/stat 2>/dev/null
 printf "\${m}exe\\n"
 ${eachUser(becoming, "LC_ALL=C", "ls -ln /proc/[0-9]*/exe 2>/dev/null")}
-for p in /proc/[0-9]*; do
+${variable === undefined ? "" : markedScript(variable, "LC_ALL=C grep -laF -e $v /proc/[0-9]*/environ 2>/dev/null")}
+for p in ${variable === undefined ? "/proc/[0-9]*" : ownOf(bin)}; do
   printf "\${m}%s\\n" "\${p#/proc/}"
   cat "$p/cmdline" 2>/dev/null
 done
+else
+${PS_STATS}
+printf "\${m}stat\\n"
+( ps_stats )
+printf "\${m}exe\\n"
+ps -A -o pid= -o comm= | while read -r pid path; do echo "lps 1 /proc/$pid/exe -> $path"; done
+${variable === undefined ? "" : markedScript(variable, "ps axeww -o pid= -o command= 2>/dev/null | LC_ALL=C grep -aF -e $v")}
+set -f
+ps -A -ww -o pid= -o args= | while read -r pid args; do
+  printf "\${m}%s\\n" "$pid"
+  [ -z "$args" ] || printf '%s\\0' $args
+done
+fi
 :`
 
-/** Reads what `snapshotScript` printed. A process that ended meanwhile is left out. */
-export const parseSnapshot = (marker: Marker, bin: string, output: string): ProcessSnapshot => {
+/** Of a machine that others use, only what may be the environment's: each costs a fork. */
+const ownOf = (bin: string): string =>
+  `$(LC_ALL=C grep -laF -e "$v" -e ${quote(`${bin}/`)} /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | sed 's,/[a-z]*$,,')`
+
+/** The pids, one a line. */
+const markedScript = (variable: string, find: string): string =>
+  `v=${quote(variable)}
+printf "\${m}marked\\n"
+${find.replace("$v", '"$v"')} | sed 's,^/proc/,,; s,^ *\\([0-9]*\\).*,\\1,'`
+
+/**
+ * Reads what `snapshotScript` printed. A process that ended meanwhile is left out. Where `variable` was asked for and nothing was
+ * answered, nothing has it: a machine that others use must never pass for one of our own.
+ */
+export const parseSnapshot = (marker: Marker, bin: string, output: string, variable?: string): ProcessSnapshot => {
   const sections = new Map<string, string>()
   for (const section of output.split(marker.text).slice(1)) {
     const end = section.indexOf("\n")
@@ -52,10 +83,14 @@ export const parseSnapshot = (marker: Marker, bin: string, output: string): Proc
     const argv = (sections.get(String(pid)) ?? "").replace(/\0$/, "").split("\0")
     return [{ pid, ppid, state, session, startTime, exe: executables.get(pid), argv: argv[0] === "" ? [] : argv }]
   })
+  const [shell = 0, entry = 0] = (sections.get("shell") ?? "").trim().split(" ").map(Number)
+  const marked = (sections.get("marked") ?? "").split("\n").map(Number)
   const real = sections.get("bin")?.trim() ?? ""
   return {
     processes,
-    shell: Number(sections.get("shell")),
+    shell,
+    entry,
+    ...(variable === undefined ? {} : { marked: new Set(marked.filter((pid) => pid > 0)) }),
     bin: real === "" || real === bin ? [bin] : [bin, real]
   }
 }
@@ -83,9 +118,10 @@ const identities = (processes: ReadonlyArray<ProcessIdentity>): string =>
 /** Seconds between two looks at what is still there. */
 const LOOK_SECONDS = 0.02
 
-const ALIVE = `alive() {
+const ALIVE = `${STAT_OF}
+alive() {
   born=\${1#*:}
-  read -r stat 2>/dev/null </proc/\${1%:*}/stat || return 1
+  stat_of \${1%:*} || return 1
   set -- \${stat##*) }
   case $1 in Z | X | x) return 1 ;; T | t) stopped=1 ;; *) stopped= ;; esac
   shift 19

@@ -8,9 +8,13 @@
  * The marker comes through stdin, never as an argument: whoever could read it could forge what other agents said. When stdin ends
  * or stdout breaks the process ends, so it does not outlive whoever watches.
  */
+import { HAS_PROC, PS_STATS } from "./processText.ts"
 
 /** Pause between two rounds, in seconds. */
 export const ROUND_SECONDS = 0.05
+
+/** The same where each round takes a `ps`, which looks at every process of the machine. */
+const PS_ROUND_SECONDS = 0.25
 
 /** Bytes read of one log per round, so that one that is flooded does not hold up the others. */
 export const CHUNK_BYTES = 4 * 1024 * 1024
@@ -34,6 +38,11 @@ round=0 sizes= offsets=$nl places=0 watched= reported=
 
 # Without it more than was announced is sent, and again in the next round.
 command -v head >/dev/null || head() { cat; }
+
+${PS_STATS}
+if ${HAS_PROC}; then read_stats=cat proc=/proc/ stat=/stat pause=${ROUND_SECONDS}
+else read_stats=ps_stats proc= stat= pause=${PS_ROUND_SECONDS}
+fi
 
 say() { printf '%s%s\\n' "$mark" "$1" || exit; }
 
@@ -112,10 +121,10 @@ processes() {
   for entry in $watched; do
     pid=\${entry##*/}
     eval "state$pid=- start$pid=-"
-    paths="$paths /proc/$pid/stat"
+    paths="$paths $proc$pid$stat"
   done
   IFS=' '
-  table=$(cat $paths)
+  table=$($read_stats $paths)
   IFS=$nl
   for line in $table; do
     pid=\${line%% *}
@@ -151,6 +160,6 @@ while :; do
   if [ -z "$more" ]; then
     round=$((round + 1))
     say "R $round"
-    sleep ${ROUND_SECONDS} || sleep 1
+    sleep $pause || sleep 1
   fi
 done`

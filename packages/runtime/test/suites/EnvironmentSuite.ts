@@ -24,7 +24,7 @@ export const environmentSuite = (
     name,
     (it) => {
       execSuite(it, options)
-      transferContract(it, "/tmp/transfer contract")
+      transferContract(it, `${options.temporary ?? "/tmp"}/transfer contract`)
       watchSuite(it)
       sweepSuite(it)
       if (options.isBrief === true) return

@@ -65,7 +65,7 @@ export const execSuite = (it: EnvironmentIt, options: EnvironmentSuiteOptions): 
         const env = { PLAIN: 'it\'s "$HOME"\n`x`', TOKEN: Redacted.make("t0ken-value") }
         assert.strictEqual((yield* environment.exec('printf %s "$PLAIN"', { env })).stdout, env.PLAIN)
         const seen = yield* environment.exec(
-          `for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline; done 2>/dev/null >/tmp/all; case $(cat /tmp/all) in *"$TOKEN"*) echo leaked ;; *) echo "$TOKEN" | wc -c ;; esac; rm /tmp/all`,
+          `for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline; done 2>/dev/null >all; case $(cat all) in *"$TOKEN"*) echo leaked ;; *) echo "$TOKEN" | wc -c ;; esac; rm all`,
           { env }
         )
         assert.strictEqual(seen.stdout.trim(), "12")
@@ -99,11 +99,11 @@ export const execSuite = (it: EnvironmentIt, options: EnvironmentSuiteOptions): 
       Effect.gen(function* () {
         const environment = yield* EnvironmentService
         const earlier = yield* output("sleep 1000 >/dev/null 2>&1 & echo $!")
-        const result = yield* environment.exec("echo begun; trap '' TERM; sleep 1000 & echo $! >/tmp/child; wait", {
+        const result = yield* environment.exec("echo begun; trap '' TERM; sleep 1000 & echo $! >child; wait", {
           timeLimit: "300 millis"
         })
         assert.deepStrictEqual([result.exitCode, result.timedOut, result.stdout], [128 + 9, true, "begun\n"])
-        yield* gone(yield* output("cat /tmp/child"))
+        yield* gone(yield* output("cat child; rm child"))
         assert.isTrue(yield* isAlive(earlier))
         yield* output(`kill ${earlier}`)
         yield* gone(earlier)

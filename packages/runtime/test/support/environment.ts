@@ -12,6 +12,8 @@ export type EnvironmentIt = Vitest.MethodsNonLive<EnvironmentService | FileSyste
 export interface EnvironmentSuiteOptions {
   /** A user of the environment that is not its own; none where there is only one. */
   readonly otherUser?: string
+  /** Where everybody may write; default: `/tmp`. */
+  readonly temporary?: string
   /** Without what moves much data: for another form of an environment that is held to the whole contract anyway. */
   readonly isBrief?: boolean
 }

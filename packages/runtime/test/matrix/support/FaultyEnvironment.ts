@@ -27,6 +27,8 @@ const MARKS: ReadonlyArray<readonly [Step, RegExp]> = [
   ["launch", /setsid[^]*\/bin\//],
   ["make the layout", /^mkdir -p /],
   ["check digests", /sha256sum/],
+  ["ask for certificates", /ca-certificates/],
+  ["ask the relay", /Sec-WebSocket-Key: /],
   ["ask for proxies", /NO_PROXY/],
   ["probe the output", /hello\.txt/],
   ["ask how it ended", /\.exit/],

@@ -1,0 +1,105 @@
+/**
+ * This machine as a system without `/proc` and with BSD's programs: every process is started where `/proc` is empty, and finds a `ps`
+ * that prints what macOS prints, and no `setsid`, `sha256sum` or `stat`. Needs root.
+ */
+import { Effect, FileSystem, Layer } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { existsSync } from "node:fs"
+import { isInstalled } from "./sandbox.ts"
+
+export const CAN_HIDE_PROC = process.getuid?.() === 0 && isInstalled("unshare") && isInstalled("perl")
+
+/** POSIX's, and what macOS has beside them. */
+const PROGRAMS = [
+  ...[
+    "sh",
+    "bash",
+    "perl",
+    "cat",
+    "chmod",
+    "chown",
+    "cp",
+    "cut",
+    "dd",
+    "echo",
+    "env",
+    "expr",
+    "false",
+    "find",
+    "grep",
+    "head",
+    "id"
+  ],
+  ...[
+    "kill",
+    "ln",
+    "ls",
+    "mkdir",
+    "mkfifo",
+    "mktemp",
+    "mv",
+    "od",
+    "openssl",
+    "printf",
+    "pwd",
+    "rm",
+    "rmdir",
+    "sed",
+    "sleep",
+    "sort"
+  ],
+  ...["tail", "tar", "tee", "test", "touch", "tr", "true", "uname", "wc", "xargs"]
+]
+
+/** As `ps` of macOS: states with flags, `comm` with its path, `e` for the environment behind the arguments. */
+const ps = (proc: string): string =>
+  `#!/usr/bin/perl
+use strict; use POSIX;
+my ($all, $env, %only, @columns) = (0, 0);
+while (@ARGV) { my $a = shift @ARGV;
+  if ($a eq "-o") { my $c = shift @ARGV; $c =~ s/=$//; push @columns, $c }
+  elsif ($a eq "-p") { $only{$_} = 1 for split /,/, shift @ARGV }
+  elsif ($a eq "-A") { $all = 1 } elsif ($a eq "-ww") { }
+  elsif ($a eq "axeww") { $all = $env = 1 } else { die "ps: illegal argument: $a" } }
+sub slurp { open my $f, "<", $_[0] or return ""; local $/; my $t = <$f>; defined $t ? $t : "" }
+my ($boot) = slurp("${proc}/stat") =~ /^btime (\\d+)/m;
+opendir my $d, "${proc}"; my $found = 0;
+for my $pid (sort { $a <=> $b } grep { /^\\d+$/ } readdir $d) {
+  next unless $all || $only{$pid};
+  my $line = slurp("${proc}/$pid/stat") or next; my ($rest) = $line =~ /.*\\) (.*)/s; my @f = split / /, $rest; $found = 1;
+  (my $args = slurp("${proc}/$pid/cmdline")) =~ s/\\0/ /g; $args =~ s/ $//;
+  if ($env) { (my $e = slurp("${proc}/$pid/environ")) =~ s/\\0/ /g; $args .= " $e" }
+  my %v = (pid => $pid, ppid => $f[1], pgid => $f[2], state => $f[0] . ($pid == $f[3] ? "s" : "") . "+",
+    lstart => strftime("%a %b %e %H:%M:%S %Y", localtime($boot + int($f[19] / 100))),
+    comm => readlink("${proc}/$pid/exe") || "-", args => $args, command => $args);
+  print join(" ", map { sprintf "%5s", $v{$_} } @columns), "\\n" }
+exit($found ? 0 : 1)
+`
+
+/** The PATH of such a system, and a spawner of processes that see no other. The scope of the layer removes what it made. */
+export const bsdMachine = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const [bin, proc] = [`${folder}/bin`, `${folder}/proc`]
+  yield* Effect.forEach([bin, proc], (path) => fs.makeDirectory(path))
+  for (const program of PROGRAMS) {
+    const path = ["/usr/bin", "/bin"].map((at) => `${at}/${program}`).find((at) => existsSync(at))
+    if (path !== undefined) yield* fs.symlink(path, `${bin}/${program}`)
+  }
+  yield* fs.writeFileString(`${bin}/ps`, ps(proc), { mode: 0o755 })
+  const hide = `/bin/mount -n --bind /proc ${proc} && /bin/mount -n -t tmpfs none /proc && exec "$@"`
+  const hidden = (command: ChildProcess.Command) =>
+    command._tag === "StandardCommand"
+      ? ChildProcess.make(
+          "/usr/bin/unshare",
+          ["--mount", "/bin/sh", "-c", hide, "hide", command.command, ...command.args],
+          command.options
+        )
+      : command
+  const layer = Layer.succeed(
+    ChildProcessSpawner.ChildProcessSpawner,
+    ChildProcessSpawner.make((command) => spawner.spawn(hidden(command)))
+  )
+  return { path: bin, layer }
+})
