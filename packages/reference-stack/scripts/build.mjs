@@ -97,6 +97,18 @@ const lazily = {
   }
 }
 
+/**
+ * The schemas of ACP are made when they are first used: of the two hundred a program needs a dozen, and making all of them
+ * takes as long as Node itself. The file is generated, one constant for each; nothing but other schemas refers to them.
+ */
+const schemasOnDemand = {
+  name: "schemas-on-demand",
+  transform(code, id) {
+    if (!id.replaceAll("\\", "/").endsWith("/@agentclientprotocol/sdk/dist/v1/schema/zod.gen.js")) return null
+    return code.replace(/^export const (z\w+) = ([\s\S]*?);$/gm, "export const $1 = z.lazy(() => $2);")
+  }
+}
+
 const bundleInto = async (directory) => {
   const { rolldown } = await loadRolldown()
   mkdirSync(directory, { recursive: true })
@@ -107,7 +119,7 @@ const bundleInto = async (directory) => {
       input: join(packageRoot, "src", "bin", `${program}.ts`),
       platform: "node",
       transform: { target: "node20" },
-      plugins: [lazily],
+      plugins: [lazily, schemasOnDemand],
       onLog: (level, log) => {
         if (level !== "info") console.error(`${program}: ${log.message}`)
       }
