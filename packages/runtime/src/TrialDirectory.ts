@@ -24,10 +24,12 @@ export interface TrialDirectory {
   writeJson(name: string, value: unknown): Effect.Effect<void, PlatformError.PlatformError>
   /** Every file in it, relative and sorted. Unfinished ones are left out. */
   readonly files: Effect.Effect<ReadonlyArray<string>, PlatformError.PlatformError>
+  /** Files that were being written when a harness was killed, relative and sorted. */
+  readonly unfinished: Effect.Effect<ReadonlyArray<string>, PlatformError.PlatformError>
 }
 
 /** Ends the name of a file that is being written. */
-export const UNFINISHED = ".unfinished"
+const UNFINISHED = ".unfinished"
 
 /** `agent`, `verifier` and `artifacts` are where Harbor's readers look. */
 const FOLDERS = ["agent", "artifacts", "phases", "verifier"]
@@ -50,6 +52,14 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
     yield* fs.rename(unfinished, at(name))
   })
 
+  const all = Effect.gen(function* () {
+    const entries = yield* fs.readDirectory(root, { recursive: true })
+    const files = yield* Effect.filter(entries, (entry) =>
+      Effect.map(fs.stat(at(entry)), ({ type }) => type === "File")
+    )
+    return files.toSorted()
+  })
+
   return {
     path: root,
     at,
@@ -69,13 +79,8 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
         })
       )
     },
-    files: Effect.gen(function* () {
-      const entries = yield* fs.readDirectory(root, { recursive: true })
-      const files = yield* Effect.filter(entries, (entry) =>
-        Effect.map(fs.stat(at(entry)), (info) => info.type === "File" && !entry.endsWith(UNFINISHED))
-      )
-      return files.toSorted()
-    })
+    files: Effect.map(all, (names) => names.filter((name) => !name.endsWith(UNFINISHED))),
+    unfinished: Effect.map(all, (names) => names.filter((name) => name.endsWith(UNFINISHED)))
   }
 })
 

@@ -11,18 +11,12 @@ import type { TrialOptions } from "../TrialOptions.ts"
 import type { TrialRecord } from "../TrialRecord.ts"
 import type { TrialSummary } from "../TrialSummary.ts"
 import * as TrialTiming from "../TrialTiming.ts"
+import { ARTIFACTS, RESULT, SUMMARY, TIMING } from "./bundleFiles.ts"
 import { secretsOf } from "./composeTeam.ts"
 import { containerSummary } from "./containerSummary.ts"
 import { inspectFiles, type Inspection } from "./inspectFiles.ts"
 import { scrubbed } from "./scrubbed.ts"
 import { summarize, type SummarizedError } from "./summarize.ts"
-
-/** Written last, and in this order. */
-export const SUMMARY = "summary.json"
-export const RESULT = "result.json"
-export const CONFIG = "config.json"
-export const TIMING = "timing.json"
-export const ARTIFACTS = "artifacts/manifest.json"
 
 /** A few small files. */
 const DOCUMENT_DEADLINE = Duration.seconds(15)

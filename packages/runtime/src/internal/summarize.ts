@@ -7,6 +7,7 @@ import * as Accounting from "../Accounting.ts"
 import type { AgentState } from "../AgentState.ts"
 import type { EnvironmentFacts } from "../EnvironmentService.ts"
 import type { Receipt } from "../Receipt.ts"
+import type { InstalledStack } from "../StackInstaller.ts"
 import type { TeamState } from "../TeamState.ts"
 import type { TrialOptions } from "../TrialOptions.ts"
 import type { TrialFacts } from "../TrialRecord.ts"
@@ -70,12 +71,18 @@ export interface SummarizedError {
   readonly message: string
 }
 
+/** As much of a trial's facts as the summary is made of. */
+export type KnownFacts = Omit<TrialFacts, "handle" | "stack"> & {
+  readonly handle?: Pick<TrialHandle, "channelId" | "credentials">
+  readonly stack?: Pick<InstalledStack, "digests" | "trustStore">
+}
+
 export interface SummarizeInput {
   readonly options: Pick<TrialOptions, "condition" | "relayUrl" | "runId" | "trialId">
   readonly environment: Pick<EnvironmentFacts, "architecture" | "kind" | "limitations" | "name">
   /** As `containerSummary` tells it. */
   readonly container: ContainerSummary | undefined
-  readonly facts: Omit<TrialFacts, "handle"> & { readonly handle?: Pick<TrialHandle, "channelId" | "credentials"> }
+  readonly facts: KnownFacts
   readonly error: SummarizedError | undefined
   readonly endedAt: number
   readonly files: ReadonlyArray<string>

@@ -1,0 +1,82 @@
+/**
+ * A harness that is killed at any instant: the disk takes nothing more from then on, and what it was writing is torn.
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
+import * as BundleFinish from "@buzz-orchestra/runtime/BundleFinish"
+import * as BundleVerification from "@buzz-orchestra/runtime/BundleVerification"
+import * as Redaction from "@buzz-orchestra/runtime/Redaction"
+import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
+import * as TestTrial from "@buzz-orchestra/runtime/testing/TestTrial"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, FileSystem, Layer, Schema } from "effect"
+import * as Cases from "./matrix/support/Cases.ts"
+import { DyingDisk } from "./support/dyingDisk.ts"
+import { line } from "./support/logLines.ts"
+import { awaitEvent, LEAD, say, startTrial } from "./support/trial.ts"
+
+const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)
+const reading = ManifestService.layer.pipe(Layer.provideMerge(platform))
+/** What the lead says that it used. */
+const USAGE = line("acp::usage", "goose usage update session_id=s input=1000 output=20 cached=0", { level: "DEBUG" })
+const NO_SECRETS = Redaction.make([])
+
+/** Runs a trial whose disk dies with its `writes`-th write; where its directory is, and how often it wrote. */
+const trialWith = Effect.fnUntraced(function* (writes: number) {
+  const disk = new DyingDisk(writes)
+  const directory = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
+  yield* Effect.gen(function* () {
+    const { fiber } = yield* startTrial({ directory: `${directory}/trial` })
+    yield* awaitEvent(({ _tag }) => _tag === "Waiting")
+    yield* TestStack.use((stack) => stack.print("lead-1", USAGE))
+    yield* say(LEAD, "DONE: it is there")
+    yield* Effect.exit(Fiber.join(fiber))
+  }).pipe(
+    Effect.scoped,
+    // Its own manifests, on files in memory: those that bundles are read with are others.
+    Effect.provide(
+      Layer.fresh(TestTrial.layerWith()).pipe(
+        Layer.provideMerge(disk.layer(`${directory}/`)),
+        Layer.provideMerge(platform)
+      )
+    )
+  )
+  return { directory: `${directory}/trial`, writes: disk.writes }
+})
+
+describe("a harness that is killed", () => {
+  it.effect("writes so often that the instants below are all of a trial", () =>
+    Effect.gen(function* () {
+      const { directory, writes } = yield* trialWith(Number.POSITIVE_INFINITY)
+      assert.isAbove(writes, 60)
+      assert.isBelow(writes, INSTANTS)
+      const { problems, secrets } = yield* BundleVerification.verify(directory, NO_SECRETS)
+      assert.deepStrictEqual({ problems, secrets }, { problems: [], secrets: [] })
+      assert.deepStrictEqual((yield* BundleFinish.finish(directory, NO_SECRETS)).written, [])
+    }).pipe(Effect.provide(reading))
+  )
+
+  it.effect.prop(
+    "leaves a bundle that finish completes and verify finds nothing wrong with",
+    { instant: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: INSTANTS })) },
+    ({ instant }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { directory } = yield* trialWith(instant)
+        const finished = yield* Effect.result(BundleFinish.finish(directory, NO_SECRETS))
+        if (finished._tag === "Failure") {
+          // Nothing that tells of a trial was written yet.
+          const begun = yield* fs.exists(`${directory}/manifest.json`)
+          return assert.isFalse(begun, finished.failure.detail)
+        }
+        const { problems, secrets } = yield* BundleVerification.verify(directory, NO_SECRETS)
+        assert.deepStrictEqual({ problems, secrets }, { problems: [], secrets: [] })
+        assert.deepStrictEqual((yield* BundleFinish.finish(directory, NO_SECRETS)).written, [])
+      }).pipe(Effect.scoped, Effect.provide(reading)),
+    { arbitrary: Cases.options(20, 200), timeout: Cases.timeout(60_000) }
+  )
+})
+
+/** More than a trial writes. */
+const INSTANTS = 200
