@@ -1,9 +1,10 @@
 /** The system's certificates: what the scripts do in the shells that images bring, and who is asked to run them. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import type { EnvironmentFacts } from "@buzz-orchestra/runtime/EnvironmentService"
 import { DEFAULT_LAYOUT } from "@buzz-orchestra/runtime/Layout"
 import { exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Layer } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import type { ContainerFacts } from "@buzz-orchestra/runtime/docker/ContainerFacts"
 import { ensureTrustStore, lookScript, parseTrustStore, seedScript, SYSTEM_STORE } from "../src/internal/trustStore.ts"
@@ -52,6 +53,9 @@ const container = {
   }
 } satisfies ContainerFacts
 
+const recording = (facts: Partial<EnvironmentFacts>) =>
+  RecordingEnvironment.layer({ facts }).pipe(Layer.provide(NodeServices.layer))
+
 const asked = Effect.map(
   RecordingEnvironment.use(({ commands }) => commands),
   (commands) => commands.map(({ command, options }) => [options.user, command.includes("cp ")])
@@ -67,13 +71,13 @@ describe("ensureTrustStore", () => {
         [undefined, true],
         ["0", true]
       ])
-    }).pipe(Effect.provide(RecordingEnvironment.layer({ facts: { container } })), Effect.provide(NodeServices.layer))
+    }).pipe(Effect.provide(recording({ container })))
   )
 
   it.effect("takes silence for a failure, and ends no trial with it", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* ensureTrustStore(DEFAULT_LAYOUT), "failed")
-    }).pipe(Effect.provide(RecordingEnvironment.layer({ facts: { container } })), Effect.provide(NodeServices.layer))
+    }).pipe(Effect.provide(recording({ container })))
   )
 
   it.effect("only looks at what belongs to this machine", () =>
@@ -83,6 +87,6 @@ describe("ensureTrustStore", () => {
       assert.strictEqual(yield* ensureTrustStore(DEFAULT_LAYOUT), "failed")
       assert.deepStrictEqual(yield* asked, [[undefined, false]])
       assert.include((yield* environment.commands)[0]?.command, SYSTEM_STORE)
-    }).pipe(Effect.provide(RecordingEnvironment.layer()), Effect.provide(NodeServices.layer))
+    }).pipe(Effect.provide(recording({})))
   )
 })
