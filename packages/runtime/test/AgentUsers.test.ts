@@ -106,6 +106,17 @@ describe("separateAgents", () => {
     }).pipe(provided)
   )
 
+  it.effect("changes nothing of a machine that others use", () =>
+    Effect.gen(function* () {
+      assert.match(`${(yield* separate("auto")).reason}`, /it is this machine/)
+      assert.deepStrictEqual(yield* RecordingEnvironment.use(({ commands }) => commands), [])
+    }).pipe(
+      Effect.provide(
+        RecordingEnvironment.layer({ facts: { mark: "BUZZ_TRIAL=1" } }).pipe(Layer.provide(NodeServices.layer))
+      )
+    )
+  )
+
   it.effect("goes on with the environment's user where that is allowed, and says why", () =>
     Effect.gen(function* () {
       yield* answering(

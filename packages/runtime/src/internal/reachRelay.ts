@@ -3,7 +3,7 @@
  * inside for a WebSocket handshake before any agent is started.
  */
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
-import { Duration, Effect, type FileSystem, type Scope } from "effect"
+import { Duration, Effect, Fiber, type FileSystem, type Scope } from "effect"
 import type { Supervision } from "../AgentSupervisor.ts"
 import type { EnvironmentError } from "../EnvironmentError.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
@@ -22,6 +22,11 @@ export const PROBE_ATTEMPTS = 3
 /** Between two attempts. */
 export const PROBE_PAUSE = Duration.seconds(1)
 
+export interface BeginBridgeOptions {
+  readonly trial: { readonly options: Pick<TrialOptions, "relayGateway" | "stack"> }
+  readonly handle: Pick<TrialHandle, "relayUrl" | "userRelayUrl">
+}
+
 export interface ReachRelayOptions {
   readonly trial: Pick<PreparedTrial, "readinessTimeout"> & {
     readonly options: Pick<TrialOptions, "forwarder" | "relayGateway">
@@ -29,12 +34,32 @@ export interface ReachRelayOptions {
   readonly handle: Pick<TrialHandle, "relayUrl" | "userRelayUrl">
   readonly stack: InstalledStack
   readonly supervision: Pick<Supervision, "start" | "adopt">
+  /** As `beginBridge` began it. */
+  readonly bridge: BridgeBegun | undefined
 }
+
+/** Returns once agents can reach the relay through the bridge. */
+export type BridgeBegun = Effect.Effect<void, ForwardReason | EnvironmentError>
 
 /** What was found out about the relay from inside; a relay that is silent is a failure. The scope ends what leads to it. */
 export type Reached = Exclude<RelayProbe, { readonly _tag: "RelaySilent" }>
 
 type Needs = EnvironmentService | FileSystem.FileSystem | Scope.Scope
+
+/**
+ * Begins to build a bridge, where one leads to the relay: that takes as long as installing the stack, and neither needs the other. A
+ * forwarder that was asked for comes first; a bridge is there without being asked. The scope ends it.
+ */
+export const beginBridge = Effect.fnUntraced(function* ({
+  handle,
+  trial
+}: BeginBridgeOptions): Effect.fn.Return<BridgeBegun | undefined, never, Needs> {
+  const { bridge } = yield* EnvironmentService
+  const { relayGateway, stack } = trial.options
+  const isForwarded = relayGateway !== undefined && stack.forwarder !== undefined
+  if (bridge === undefined || isForwarded || !isOnLoopback(handle.relayUrl)) return undefined
+  return Fiber.join(yield* Effect.forkScoped(bridgeRelay(handle, bridge)))
+})
 
 /** Returns once agents can reach the relay, as far as that can be found out. */
 export const reachRelay = Effect.fnUntraced(function* (
@@ -53,15 +78,12 @@ export const reachRelay = Effect.fnUntraced(function* (
   }
 })
 
-/** A forwarder that was asked for comes first; a bridge is there without being asked. */
-const lead = Effect.fnUntraced(function* ({ handle, stack, supervision, trial }: ReachRelayOptions) {
-  const { bridge } = yield* EnvironmentService
-  const { forwarder, relayGateway: gateway } = trial.options
-  const isForwarded = gateway !== undefined && stack.digests[FORWARDER] !== undefined
-  if (bridge !== undefined && !isForwarded && isOnLoopback(handle.relayUrl)) {
-    yield* bridgeRelay(handle, bridge)
+const lead = Effect.fnUntraced(function* ({ bridge, handle, stack, supervision, trial }: ReachRelayOptions) {
+  if (bridge !== undefined) {
+    yield* bridge
     return "bridge" as const
   }
+  const { forwarder, relayGateway: gateway } = trial.options
   if (gateway === undefined) return "nothing" as const
   const { relayUrl } = handle
   const readyWithin = trial.readinessTimeout

@@ -23,7 +23,7 @@ import * as Channel from "./channelView.ts"
 import { composeLaunches, composeMembers, type Member } from "./composeTeam.ts"
 import { ofPost, ofRelayUrl } from "./foreignReason.ts"
 import { type Ended, observeTrial } from "./observeTrial.ts"
-import { reachRelay } from "./reachRelay.ts"
+import { beginBridge, type BridgeBegun, reachRelay } from "./reachRelay.ts"
 import { postScript } from "./postScript.ts"
 import { separateAgents } from "./separateAgents.ts"
 import { quote } from "./shellText.ts"
@@ -41,8 +41,9 @@ interface Phases {
 export const runPhases = Effect.fnUntraced(function* (phases: Phases) {
   const { directory, handle, record, trial } = phases.run
   const members = yield* composeMembers(trial, handle, directory)
+  const bridge = yield* beginBridge({ trial, handle })
   const { stack, supervision } = yield* record.phase("install", install(phases))
-  yield* record.phase("forward", forward(phases, stack, supervision))
+  yield* record.phase("forward", forward(phases, stack, supervision, bridge))
   yield* record.phase("launch", launch(phases, stack, supervision, members))
   const agentIds = members.map(({ credential }) => credential.agentId)
   yield* deadline(record, "every agent is ready", Duration.toMillis(trial.readinessTimeout))
@@ -109,9 +110,14 @@ const uploadAny = Effect.fnUntraced(function* (
   yield* isFolder ? environment.uploadDirectory(source, target) : environment.upload({ path: source }, target)
 })
 
-const forward = Effect.fnUntraced(function* ({ run }: Phases, stack: InstalledStack, supervision: Supervision) {
+const forward = Effect.fnUntraced(function* (
+  { run }: Phases,
+  stack: InstalledStack,
+  supervision: Supervision,
+  bridge: BridgeBegun | undefined
+) {
   const { handle, record, trial } = run
-  const relay = yield* Effect.mapError(reachRelay({ trial, handle, stack, supervision }), (reason) =>
+  const relay = yield* Effect.mapError(reachRelay({ trial, handle, stack, supervision, bridge }), (reason) =>
     inPhase("forward")(reason)
   )
   yield* record.learn({ relay })

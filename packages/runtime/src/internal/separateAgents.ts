@@ -37,6 +37,7 @@ type Users = ReadonlyMap<string, AgentUser>
 
 const make = Effect.fnUntraced(function* ({ agentIds, layout }: SeparateAgents) {
   const { exec, facts } = yield* EnvironmentService
+  if (facts.mark !== undefined) return { why: "it is this machine, whose users and files are not a trial's to change" }
   const accounts = accountsFor(agentIds, facts.homeDirectory)
   const [first] = accounts
   const none: Users = new Map()

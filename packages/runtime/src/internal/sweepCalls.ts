@@ -66,7 +66,11 @@ export const make = Effect.fnUntraced(function* (
   return {
     look: Effect.gen(function* () {
       const marker = yield* randomMarker
-      const stdout = yield* attempt("look at its processes", snapshotScript(marker, bin, facts.mark, becoming), Duration.zero)
+      const stdout = yield* attempt(
+        "look at its processes",
+        snapshotScript(marker, bin, facts.mark, becoming),
+        Duration.zero
+      )
       return stdout === undefined ? undefined : parseSnapshot(marker, bin, stdout, facts.mark)
     }),
     signal: (name, processes, limit) =>
