@@ -37,6 +37,12 @@ export interface CompletionInput {
   readonly done: NostrEvent | undefined
   /** Mentions that have not reached their agent, as `Delivery.undelivered` lists them. */
   readonly undelivered: ReadonlyArray<Mention>
+  /**
+   * Scripted messages that the channel has not shown yet, or that have not reached the orchestrator. `undefined` when nothing is
+   * scripted. With a script a `DONE:` ends nothing before everything was heard and the orchestrator's turn is over: it may
+   * answer the first of several requests.
+   */
+  readonly unheard?: ReadonlyArray<string> | undefined
   /** When the newest message of the channel was first seen; the task counts. */
   readonly lastMessageMillis: number
   /** When the last complete reading of the channel was begun whose messages are all taken into account. */
@@ -96,14 +102,13 @@ export const findDone = (
 /** Whether the trial is over. */
 export const decide = (input: CompletionInput): CompletionDecision => {
   const { deadlineMillis, done, nowMillis, roster } = input
-  if (done !== undefined) return ended("done", `${roster.orchestratorId} posted DONE:`, done)
   const agents = agentsNow(input)
+  const isScriptOpen = scriptOpen(input, agents)
+  if (done !== undefined && !isScriptOpen) return ended("done", `${roster.orchestratorId} posted DONE:`, done)
   if (nowMillis >= deadlineMillis)
-    return ended(
-      "timed-out",
-      `the budget is used up and ${roster.orchestratorId} has not posted DONE: (${list(agents, nowMillis)})`
-    )
-  const stop = budgetStop(input) ?? (roster.solo ? soloStop(input, agents) : teamStop(input, agents))
+    return ended("timed-out", `the budget is used up and ${lacking(input)} (${list(agents, nowMillis)})`)
+  const quiet = () => (roster.solo ? soloStop(input, agents) : teamStop(input, agents))
+  const stop = budgetStop(input) ?? (done === undefined ? quiet() : undefined)
   if (stop === undefined) return waiting(input, agents)
   const recheckAtMillis = Math.min(stop.atMillis, deadlineMillis)
   if (nowMillis < stop.atMillis)
@@ -145,22 +150,37 @@ const agentsNow = (input: CompletionInput): ReadonlyArray<AgentNow> =>
     return state === undefined ? [] : [{ agentId, state: AgentState.at(state, input.nowMillis) }]
   })
 
-const budgetStop = ({ overBudget, roster }: CompletionInput): Stop | undefined =>
-  overBudget === undefined
+/** What an ending without an end says of the orchestrator. */
+const lacking = ({ done, roster }: CompletionInput): string =>
+  done === undefined
+    ? `${roster.orchestratorId} has not posted DONE:`
+    : `${roster.orchestratorId} has not heard, or not answered, all that the script says`
+
+const budgetStop = (input: CompletionInput): Stop | undefined => {
+  const { overBudget } = input
+  return overBudget === undefined
     ? undefined
     : {
         outcome: "over-budget",
-        detail: `${overBudget.detail}, and ${roster.orchestratorId} has not posted DONE:`,
+        detail: `${overBudget.detail}, and ${lacking(input)}`,
         sinceMillis: overBudget.sinceMillis,
         atMillis: overBudget.sinceMillis,
         meanwhile: "nothing"
       }
+}
+
+/** Whether a script goes on. The state of an agent that was never woken says nothing: its turn is still to come. */
+const scriptOpen = ({ roster, unheard }: CompletionInput, agents: ReadonlyArray<AgentNow>): boolean => {
+  if (unheard === undefined) return false
+  const orchestrator = agents.find(({ agentId }) => agentId === roster.orchestratorId)
+  return unheard.length > 0 || (orchestrator !== undefined && !AgentState.isQuiet(orchestrator.state))
+}
 
 /** A lone agent whose turn is over and who has nothing more to read. */
 const soloStop = (input: CompletionInput, agents: ReadonlyArray<AgentNow>): Stop | undefined => {
   const [agent] = agents
   if (agent === undefined || agent.state._tag === "Ready" || !AgentState.isQuiet(agent.state)) return undefined
-  if (owed(input, agents).length > 0) return undefined
+  if (owed(input, agents).length > 0 || (input.unheard?.length ?? 0) > 0) return undefined
   const sinceMillis = Math.max(agent.state.sinceMillis, input.lastMessageMillis)
   const detail = `${agent.agentId} ended turn ${AgentState.turns(agent.state)} without DONE:`
   return {
@@ -199,7 +219,8 @@ const waiting = (input: CompletionInput, agents: ReadonlyArray<AgentNow>): Compl
   const { nowMillis, roster } = input
   const unread = [...new Set(owed(input, agents).map((mention) => mention.agentId))]
   const others = unread.length === 0 ? "" : `; undelivered: a mention of ${unread.join(", ")}`
-  const act = roster.solo ? "post DONE: or end its turn" : "post DONE:"
+  const act =
+    input.done !== undefined ? "hear and answer the script" : roster.solo ? "post DONE: or end its turn" : "post DONE:"
   const retries = agents.flatMap(({ state }) =>
     state._tag === "Requeued" ? [state.sinceMillis + AgentState.RETRY_MILLIS] : []
   )

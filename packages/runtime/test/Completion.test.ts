@@ -235,6 +235,38 @@ describe("Completion of a lone agent", () => {
   })
 })
 
+describe("with a script", () => {
+  const idle = agent(ready, started, ended("end_turn"))
+
+  it("a DONE: ends the trial only when everything was heard and the turn is over", () => {
+    assert.strictEqual(outcome(trial({ agents: [idle], done, unheard: [task.id] })), "waiting")
+    assert.strictEqual(outcome(trial({ agents: [agent(ready, started)], done, unheard: [] })), "waiting")
+    assert.strictEqual(outcome(trial({ agents: [idle], done, unheard: [] })), "done")
+    assert.strictEqual(outcome(trial({ agents: [agent(ready, started)], done })), "done")
+  })
+
+  it("a lone agent that goes idle has not stopped before everything was heard", () => {
+    const quiet = { agents: [idle], nowMillis: 60_000, channelReadMillis: 59_000 }
+    assert.strictEqual(outcome(trial({ ...quiet, unheard: [task.id] })), "waiting")
+    assert.strictEqual(outcome(trial({ ...quiet, unheard: [] })), "stopped-without-done")
+  })
+
+  it("a budget ends the trial all the same, and says what is missing", () => {
+    const late = trial({ agents: [idle], done, unheard: [task.id], nowMillis: 900_000 })
+    assert.deepInclude(late, { outcome: "timed-out", completion: undefined })
+    assert.include(late._tag === "Ended" ? late.detail : "", "not heard")
+    const overBudget = { detail: "lead-1 used 2 of 1 US dollars", sinceMillis: 1000 }
+    const spent = trial({ agents: [idle], done, unheard: [task.id], overBudget, channelReadMillis: 2000 })
+    assert.strictEqual(outcome(spent), "over-budget")
+  })
+
+  it("what it waits for is said, and looked at again when a failed turn is given up", () => {
+    const decision = trial({ agents: [agent(ready, started, failed)], done, unheard: [] })
+    assert.match(decision._tag === "Waiting" ? decision.sentence : "", /lead-1 to hear and answer the script/)
+    assert.strictEqual(decision._tag === "Waiting" ? decision.recheckAtMillis : 0, 3000 + AgentState.RETRY_MILLIS)
+  })
+})
+
 describe("Completion, as a function of time", () => {
   const EVENTS = [ready, started, failed, ended("end_turn"), ended("cancelled"), ended("refused")]
   const Agent = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: EVENTS.length - 1 })))

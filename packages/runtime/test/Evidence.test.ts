@@ -1,3 +1,4 @@
+import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
 import { sha256 } from "@buzz-orchestra/manifest/Sha256"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
@@ -231,6 +232,41 @@ describe("the evidence of a trial", () => {
 })
 
 describe("a script", () => {
+  const fixture = { scripted: [{ label: "second", actor: "user", content: "and 41?" }] }
+
+  it.effect("is heard to its end before a DONE: counts", () =>
+    Effect.gen(function* () {
+      const { fiber } = yield* startTrial({ condition: conditionWith({ roster: [{ id: "lead" }] }), fixture })
+      yield* awaitEvent(({ _tag }) => _tag === "Waiting")
+      const stack = yield* TestStack
+      const relay = yield* BuzzClient
+      const [task, second] = yield* relay.readChannel({ relayUrl: "ws://relay", identity: USER }, CHANNEL)
+      const delivered = (id: string | undefined) =>
+        stack.log("lead-1", "pool::prompt", `turn delivered Buzz events for channel ${CHANNEL}: ${id}`)
+      yield* stack.turn("lead-1")
+      yield* delivered(task?.id)
+      yield* say(LEAD, "DONE: 346")
+      yield* awaitEvent(({ _tag }) => _tag === "MessageSeen")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* stack.turn("lead-1")
+      yield* delivered(second?.id)
+      const { completion, outcome } = yield* Fiber.join(fiber)
+      assert.strictEqual(outcome, "done")
+      assert.strictEqual(completion?.content, "DONE: 346")
+    }).pipe(Effect.provide(trialLayer()))
+  )
+
+  it.effect("that the relay does not take fails the trial", () =>
+    Effect.gen(function* () {
+      yield* TestRelay.use((relay) => relay.say(LEAD, { channelId: CHANNEL, content: "before anything", mentions: [] }))
+      const directory = [{ name: "Ghost", role: "bot" as const }]
+      const scripted = [{ label: "report", actor: "Ghost", content: "boo" }]
+      const { fiber } = yield* startTrial({ fixture: { directory, scripted } })
+      const error = yield* Effect.flip(Fiber.join(fiber))
+      assert.deepInclude(error.reason, { _tag: "TaskNotAccepted" })
+    }).pipe(Effect.provide(trialLayer()))
+  )
+
   it.effect("of somebody whom nobody knows is refused before anything is provisioned", () =>
     Effect.gen(function* () {
       const scripted = [{ label: "report", actor: "ghost", content: "boo" }]

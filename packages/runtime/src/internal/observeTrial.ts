@@ -17,6 +17,7 @@ import {
   type RelayUrlUnusable,
   type SubscriptionFailed
 } from "../RuntimeLaunchError.ts"
+import type { ScriptedEvent } from "../TaskFixture.ts"
 import * as TeamState from "../TeamState.ts"
 import type { TrialRecord } from "../TrialRecord.ts"
 import type { ChannelView } from "./channelView.ts"
@@ -41,6 +42,8 @@ export interface ObserveOptions {
   /** When the task was posted, milliseconds since the epoch; the budget runs from then. */
   readonly postedMillis: number
   readonly budgetMillis: number
+  /** What the task's script said. */
+  readonly scripted: ReadonlyArray<ScriptedEvent>
   /** The limit of tokens or money that is used up, in words. */
   readonly overBudget: (team: TeamState.TeamState) => string | undefined
 }
@@ -134,6 +137,7 @@ const inputOf = Effect.fnUntraced(function* (
   const state = yield* supervision.state
   const used = options.overBudget(state)
   const { events, lastMillis } = yield* channel.seen
+  const undelivered = Delivery.undelivered(state.delivery)
   const orchestrator = handle.credentials.find(({ agentId }) => agentId === team.orchestratorId)
   const input: Completion.CompletionInput = {
     roster: team,
@@ -142,7 +146,8 @@ const inputOf = Effect.fnUntraced(function* (
       taskEventId: task.id,
       orchestrator: orchestrator?.identity.pubkey ?? ""
     }),
-    undelivered: Delivery.undelivered(state.delivery),
+    undelivered,
+    unheard: unheard(options, events, undelivered),
     lastMessageMillis: lastMillis,
     channelReadMillis,
     overBudget: yield* Ref.updateAndGet(
@@ -154,6 +159,18 @@ const inputOf = Effect.fnUntraced(function* (
   }
   return input
 })
+
+/** A message of the script is heard once it was seen in the channel and is on its way to nobody. */
+const unheard = (
+  { scripted }: ObserveOptions,
+  events: ReadonlyArray<NostrEvent>,
+  undelivered: ReadonlyArray<Delivery.Mention>
+): Completion.CompletionInput["unheard"] => {
+  if (scripted.length === 0) return undefined
+  const seen = new Set(events.map(({ id }) => id))
+  const waiting = new Set(undelivered.map(({ eventId }) => eventId))
+  return scripted.map(({ eventId }) => eventId).filter((id) => !seen.has(id) || waiting.has(id))
+}
 
 /** The connection to the relay. */
 interface Link {

@@ -191,8 +191,9 @@ const post = Effect.fnUntraced(function* ({ run, stage }: Phases, supervision: S
   const postedMillis = yield* Clock.currentTimeMillis
   const { fixture } = trial.options
   const script = postScript({ fixture, handle, actor, task, orchestrator })
-  yield* record.learn({ scripted: yield* Effect.raceFirst(Effect.mapError(script, refused), death) })
-  return { actor, channel, observation, task, postedMillis }
+  const scripted = yield* Effect.raceFirst(Effect.mapError(script, refused), death)
+  yield* record.learn({ scripted })
+  return { actor, channel, observation, task, postedMillis, scripted }
 })
 
 const observe = Effect.fnUntraced(function* (
