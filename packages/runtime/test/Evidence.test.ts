@@ -190,6 +190,7 @@ describe("the evidence of a trial", () => {
         }
       })
       yield* awaitEvent(({ _tag }) => _tag === "Waiting")
+      yield* TestStack.use((stack) => stack.turn("lead-1"))
       yield* say(LEAD, "DONE: it is there")
       const { summary } = yield* Fiber.join(fiber)
       const files = yield* RecordingEnvironment.use(({ files }) => files)
@@ -258,7 +259,6 @@ describe("a script", () => {
 
   it.effect("that the relay does not take fails the trial", () =>
     Effect.gen(function* () {
-      yield* TestRelay.use((relay) => relay.say(LEAD, { channelId: CHANNEL, content: "before anything", mentions: [] }))
       const directory = [{ name: "Ghost", role: "bot" as const }]
       const scripted = [{ label: "report", actor: "Ghost", content: "boo" }]
       const { fiber } = yield* startTrial({ fixture: { directory, scripted } })

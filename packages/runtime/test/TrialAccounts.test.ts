@@ -5,6 +5,7 @@ import { exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/Re
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { line } from "./support/logLines.ts"
 import { awaitEvent, CHANNEL, LEAD, readSummary, say, startTrial, trialLayer } from "./support/trial.ts"
 
@@ -41,6 +42,19 @@ describe("the accounts of a trial", () => {
       assert.deepInclude(summary.agents[0], { cost_usd: 4.5, measurement: "measured" })
       const { mode } = yield* FileSystem.FileSystem.use((fs) => fs.stat(`${options.directory}/receipts.jsonl`))
       assert.strictEqual(mode & 0o777, 0o600)
+    }).pipe(Effect.provide(trialLayer()))
+  )
+
+  it.effect("price a lone agent that stops without DONE:", () =>
+    Effect.gen(function* () {
+      const { fiber } = yield* startTrial({ condition: conditionWith({ roster: [{ id: "lead" }] }) })
+      yield* awaitEvent(({ _tag }) => _tag === "Waiting")
+      yield* TestStack.use((stack) => stack.turn("lead-1", { input: 1000, output: 100 }))
+      yield* awaitEvent((event) => event._tag === "AgentChanged" && event.view._tag === "Idle")
+      yield* TestClock.adjust("2 seconds")
+      const { outcome, summary } = yield* Fiber.join(fiber)
+      assert.strictEqual(outcome, "stopped-without-done")
+      assert.strictEqual(summary.totals.cost_usd, 0.0045)
     }).pipe(Effect.provide(trialLayer()))
   )
 
