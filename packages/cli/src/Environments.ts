@@ -3,7 +3,10 @@
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
+import { HostProcess } from "@buzz-orchestra/runtime/docker/HostProcess"
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
+import { LocalReaper } from "@buzz-orchestra/runtime/LocalReaper"
+import * as PlainEnvironment from "@buzz-orchestra/runtime/PlainEnvironment"
 import { nodeBeside } from "@buzz-orchestra/runtime/SandboxPlan"
 import * as TrialServices from "@buzz-orchestra/runtime/TrialServices"
 import { Effect, Layer } from "effect"
@@ -20,14 +23,25 @@ const localLayer = ({ needsNode, runId, trialId }: ContainerTrial) =>
     owner: { runId, trialId }
   }).pipe(Layer.merge(Layer.succeed(HostAccess, { _tag: "SameNetwork" })))
 
+/** What a killed harness left runs on, without a sandbox around it: somebody has to end it. */
+const plainLayer = ({ needsNode, runId, trialId }: ContainerTrial) =>
+  PlainEnvironment.layer({
+    programs: needsNode ? { node: process.execPath } : {},
+    env: process.env["PATH"] === undefined ? {} : { PATH: process.env["PATH"] },
+    owner: { runId, trialId }
+  }).pipe(
+    Layer.merge(Layer.succeed(HostAccess, { _tag: "SameNetwork" })),
+    Layer.merge(LocalReaper.layerAtStart.pipe(Layer.provide(LocalReaper.layer), Layer.provide(HostProcess.layer)))
+  )
+
 const environmentLayer = (request: EnvironmentRequest, trial: ContainerTrial) =>
   Layer.unwrap(
-    request._tag === "Local"
-      ? Effect.succeed(localLayer(trial))
-      : Effect.map(
+    request._tag === "Container"
+      ? Effect.map(
           Effect.promise(() => import("./ContainerEnvironment.ts")),
           ({ layer }) => layer(request, trial)
         )
+      : Effect.succeed(request._tag === "Local" ? localLayer(trial) : plainLayer(trial))
   )
 
 /**
@@ -37,7 +51,7 @@ export const trialLayer = (request: EnvironmentRequest, trial: ContainerTrial, r
   const saved = relay.url === undefined ? undefined : relay.options
   return TrialServices.layerOver({
     client: RelayServices.client(relay.options),
-    handles: RelayServices.handles(saved, { ...trial, keepsChannel: relay.keepsChannel })
+    handles: RelayServices.handles(saved, { ...trial, keepsChannel: relay.keepsChannel, directory: relay.directory })
   }).pipe(
     Layer.provideMerge(environmentLayer(request, trial)),
     Layer.provideMerge(RelayTransport.layer(trial.command, relay.url, relay.options)),
@@ -51,4 +65,6 @@ export interface RelayReached {
   readonly url: string | undefined
   readonly options: RelayOptions
   readonly keepsChannel: boolean
+  /** The trial directory. */
+  readonly directory: string
 }

@@ -12,6 +12,7 @@ import { manifest } from "./commands/Manifest.ts"
 import { reap } from "./commands/Reap.ts"
 import { relay } from "./commands/Relay.ts"
 import { run } from "./commands/Run.ts"
+import { watch } from "./commands/Watch.ts"
 import { BUG, USAGE } from "./ExitCode.ts"
 import * as Failure from "./Failure.ts"
 import * as LogLines from "./LogLines.ts"
@@ -28,7 +29,7 @@ const root = Command.make("buzz-orchestra").pipe(
     { command: "buzz-orchestra demo", description: "Watch a team of three solve a small task, offline" },
     { command: "buzz-orchestra run --help", description: "How to run a team of your own" }
   ]),
-  Command.withSubcommands([run, demo, doctor, reap, manifest, relay])
+  Command.withSubcommands([run, demo, watch, doctor, reap, manifest, relay])
 )
 
 /** The command with these arguments. Everything a person should read has been printed when it ends. */

@@ -26,11 +26,16 @@ export const client = ({
 /** The memory of one trial: this process's own, or on disk with the note that whoever comes later needs. */
 export const handles = (
   relay: RelayOptions | undefined,
-  trial: { readonly runId: string; readonly trialId: string; readonly keepsChannel: boolean }
+  trial: {
+    readonly runId: string
+    readonly trialId: string
+    readonly keepsChannel: boolean
+    readonly directory: string
+  }
 ) => {
   if (relay === undefined) return TrialHandleStore.layerMemory
-  const { keepsChannel, ...key } = trial
+  const { directory, keepsChannel } = trial
   return Layer.unwrap(
-    Effect.map(ProcessOwner.current(key), (owner) => SavedTrials.layer({ owner, relay, keepsChannel }))
+    Effect.map(ProcessOwner.current(trial), (owner) => SavedTrials.layer({ owner, relay, keepsChannel, directory }))
   )
 }

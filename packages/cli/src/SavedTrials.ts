@@ -17,7 +17,9 @@ export const SavedNote = Schema.Struct({
   owner: Owner,
   relay: RelayOptions,
   /** Whether its channel is to stay when the trial has ended. */
-  keepsChannel: Schema.Boolean
+  keepsChannel: Schema.Boolean,
+  /** The trial directory, where it was on this machine. */
+  directory: Schema.String
 })
 /** What stands beside a saved trial. */
 export type SavedNote = typeof SavedNote.Type
@@ -92,4 +94,5 @@ const keyIn = Effect.fnUntraced(function* (trials: string) {
 
 const KEY_BYTES = 32
 
-const unusable = (reason: HandleStoreFailed) => new ProvisioningError({ runId: "", trialId: "", reason })
+/** A store that cannot be used, as an error of no trial in particular. */
+export const unusable = (reason: HandleStoreFailed) => new ProvisioningError({ runId: "", trialId: "", reason })

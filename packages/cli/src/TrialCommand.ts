@@ -6,6 +6,7 @@ import type { Condition } from "@buzz-orchestra/manifest/Condition"
 import { ArchiveOnTeardown } from "@buzz-orchestra/relay/TrialProvisioner"
 import type { ContainerLimits } from "@buzz-orchestra/runtime/docker/ContainerSpec"
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
+import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import type { StackFiles } from "@buzz-orchestra/runtime/StackFiles"
 import { DEFAULT_READINESS_TIMEOUT } from "@buzz-orchestra/runtime/TrialOptions"
 import { Duration, Effect, Layer } from "effect"
@@ -15,6 +16,7 @@ import { announceError } from "./ExitedLine.ts"
 import * as Failure from "./Failure.ts"
 import * as LogLines from "./LogLines.ts"
 import { Output } from "./Output.ts"
+import { relocateAll } from "./PlainPaths.ts"
 import * as RelayPreflight from "./RelayPreflight.ts"
 import * as RelaySetup from "./RelaySetup.ts"
 import * as ShownTrial from "./ShownTrial.ts"
@@ -36,10 +38,10 @@ export const execute = Effect.fn("TrialCommand.execute")(
     const redactor = Redaction.make(inputs.secrets)
     const scrub = (text: string) => Redaction.apply(redactor, text)
     const warnings = condition.warnings.map((it) => Failure.warningLine(it, condition.source, output.style))
-    for (const line of [...warnings, ...unlimited(condition, environment).map((it) => `warning: ${it}`)])
-      yield* output.writeError(`${line}\n`)
+    const unmet = [...unprotected(environment), ...unlimited(condition, environment)]
+    for (const line of [...warnings, ...unmet.map((it) => `warning: ${it}`)]) yield* output.writeError(`${line}\n`)
     const stack = withNode(environment, inputs)
-    const relay = relayOf(request)
+    const relay = { ...relayOf(request), directory: inputs.options.directory }
     const trialLayer = Environments.trialLayer(
       environment,
       {
@@ -58,7 +60,9 @@ export const execute = Effect.fn("TrialCommand.execute")(
       yield* RelayPreflight.check(relay.url, (line) => output.writeError(`${scrub(line)}\n`))
       const access = yield* RelaySetup.open(request, stack)
       const show = { json, directory, scrub, leftovers: leftovers(inputs, request, environment) }
-      const running = ShownTrial.run({ ...inputs.options, stack, ...access }, show)
+      const { facts } = yield* EnvironmentService
+      const places = environment._tag === "Plain" ? relocateAll(facts, inputs.options) : {}
+      const running = ShownTrial.run({ ...inputs.options, ...places, stack, ...access }, show)
       yield* Effect.provideService(running, ArchiveOnTeardown, !relay.keepsChannel)
     })
     yield* trial.pipe(Effect.scoped, Effect.provide(Layer.provideMerge(trialLayer, LogLines.layer(scrub))))
@@ -66,7 +70,7 @@ export const execute = Effect.fn("TrialCommand.execute")(
   (effect, _request, { json }) => announceError(json)(effect)
 )
 
-const relayOf = ({ keepsChannel = false, relay, relayOptions = {} }: TrialRequest): Environments.RelayReached => ({
+const relayOf = ({ keepsChannel = false, relay, relayOptions = {} }: TrialRequest) => ({
   url: relay._tag === "Running" ? (relay.userUrl ?? relay.url) : undefined,
   options: relayOptions,
   keepsChannel
@@ -93,11 +97,20 @@ const limitsOf = ({ manifest }: Condition): ContainerLimits => {
   }
 }
 
+/** Said before anything is started: by then it may be too late to read it. */
+const unprotected = ({ _tag }: EnvironmentRequest): ReadonlyArray<string> =>
+  _tag === "Plain"
+    ? [
+        "--environment plain protects nothing: agents may do to this machine whatever you may; summary.json lists the rest"
+      ]
+    : []
+
 /** What the manifest asks for and the environment cannot be given. */
 const unlimited = (condition: Condition, environment: EnvironmentRequest): ReadonlyArray<string> => {
   if (Object.keys(limitsOf(condition)).length === 0) return []
   const ignored = `the limits of the manifest's environment block are not applied: `
   if (environment._tag === "Local") return [`${ignored}a local sandbox has none`]
+  if (environment._tag === "Plain") return [`${ignored}without a sandbox there are none`]
   return environment.source._tag === "Container" ? [`${ignored}the container exists and has its own`] : []
 }
 
@@ -123,5 +136,8 @@ const leftovers = (
     : []),
   ...(environment._tag === "Container" && environment.source._tag !== "Container"
     ? ["in the container engine: the trial's container, stopped; the next trial in a container, or reap, removes it"]
+    : []),
+  ...(environment._tag === "Plain"
+    ? ["on this machine: whatever the agents started; the next trial of this kind, or reap, ends it"]
     : [])
 ]

@@ -10,7 +10,7 @@ import * as Identity from "@buzz-orchestra/relay/Identity"
 import type { Schnorr } from "@buzz-orchestra/relay/Schnorr"
 import * as StackFiles from "@buzz-orchestra/runtime/StackFiles"
 import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
-import { Array, Clock, Config, Duration, Effect, FileSystem, Option, Path, Redacted } from "effect"
+import { Array, Clock, Duration, Effect, FileSystem, Path, Redacted } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import {
   ApiKeyVariablesMissing,
@@ -23,6 +23,7 @@ import {
   StackDirectoryMissing,
   UploadMissing
 } from "./CommandError.ts"
+import { secretVariable } from "./internal/secretVariable.ts"
 import * as ReferenceStackFiles from "./ReferenceStackFiles.ts"
 import { compactTime, defaultDirectory, REFERENCE_STACK, type TrialRequest } from "./TrialRequest.ts"
 
@@ -101,13 +102,7 @@ const readVariable = (
   name: string,
   known?: Readonly<Record<string, string>>
 ): Effect.Effect<Redacted.Redacted<string> | undefined> =>
-  known?.[name] === undefined
-    ? Config.option(Config.String(name)).pipe(
-        Effect.orElseSucceed(() => Option.none<string>()),
-        Effect.map((value) => Option.getOrUndefined(Option.filter(value, (text) => text.trim() !== ""))),
-        Effect.map((value) => (value === undefined ? undefined : Redacted.make(value, { label: name })))
-      )
-    : Effect.succeed(Redacted.make(known[name], { label: name }))
+  known?.[name] === undefined ? secretVariable(name) : Effect.succeed(Redacted.make(known[name], { label: name }))
 
 const readSecret = Effect.fnUntraced(function* (flag: string, variable: string | undefined) {
   if (variable === undefined) return undefined

@@ -2,7 +2,7 @@
  * Which events count as a channel's history, and how it is read page by page to its root. Pure.
  */
 import * as EventKind from "./EventKind.ts"
-import type { Filter } from "./Filter.ts"
+import { type Filter, oldestFirst } from "./Filter.ts"
 import { type NostrEvent, tagValues } from "./NostrEvent.ts"
 import { RelayReplyMalformed } from "./RelayError.ts"
 
@@ -27,6 +27,35 @@ export const belongsTo = (event: NostrEvent, channelId: string): boolean => {
   return channels.length === 0
     ? event.kind === EventKind.Deletion || event.kind === EventKind.Reaction
     : channels.includes(channelId)
+}
+
+/**
+ * The order in which a history is read: the oldest first, and whatever refers to another of these events after it, also when
+ * its author's clock was behind, or both are of one second.
+ */
+export const inReadingOrder = (events: ReadonlyArray<NostrEvent>): ReadonlyArray<NostrEvent> => {
+  const byId = new Map(events.map((event) => [event.id, event]))
+  const ordered: Array<NostrEvent> = []
+  // By hand instead of by recursion: somebody may have made a very long chain.
+  const pending: Array<NostrEvent> = []
+  const begun = new Set<string>()
+  const begin = (event: NostrEvent) => {
+    begun.add(event.id)
+    pending.push(event)
+  }
+  for (const event of events.toSorted(oldestFirst)) {
+    if (!begun.has(event.id)) begin(event)
+    for (let top = pending.at(-1); top !== undefined; top = pending.at(-1)) {
+      const before = tagValues(top, "e").find((id) => byId.has(id) && !begun.has(id))
+      const missing = before === undefined ? undefined : byId.get(before)
+      if (missing !== undefined) begin(missing)
+      else {
+        ordered.push(top)
+        pending.pop()
+      }
+    }
+  }
+  return ordered
 }
 
 /** The filter for the page after `last`, the last event so far in the relay's order; for the newest page without it. */

@@ -9,7 +9,6 @@
 import { HashSet } from "effect"
 import * as ChannelHistory from "./ChannelHistory.ts"
 import * as EventKind from "./EventKind.ts"
-import { oldestFirst } from "./Filter.ts"
 import type { NostrEvent } from "./NostrEvent.ts"
 import { DONE_PREFIX } from "./RelayObserver.ts"
 
@@ -78,7 +77,7 @@ export const step = (observation: Observation, input: Input): readonly [Observat
       // A reading of an older connection says nothing about the gap since.
       if (input.generation !== observation.generation) return [observation, NOTHING]
       const waiting = (observation.waiting ?? []).map((event) => [event])
-      return see({ ...observation, waiting: undefined }, [input.events.toSorted(oldestFirst), ...waiting])
+      return see({ ...observation, waiting: undefined }, [ChannelHistory.inReadingOrder(input.events), ...waiting])
     }
   }
 }

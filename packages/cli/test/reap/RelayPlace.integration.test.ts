@@ -36,7 +36,7 @@ const saved = Effect.fnUntraced(function* (trialId: string, note: Partial<SavedT
   const user = { relayUrl: url, identity: handle.user.identity }
   yield* client.createChannel(user, { id: handle.channelId, name: trialId })
   const owner = yield* ProcessOwner.current(handle)
-  const store = SavedTrials.layer({ owner, relay: {}, keepsChannel: false, ...note })
+  const store = SavedTrials.layer({ owner, relay: {}, keepsChannel: false, directory: "/trials/x", ...note })
   yield* TrialHandleStore.use((it) => it.put(handle)).pipe(Effect.provide(store))
   const isArchived = client.send(user, { channelId: handle.channelId, content: "anybody here?" }).pipe(
     Effect.as(false),
@@ -105,7 +105,7 @@ describe("what a killed command left on a relay", () => {
         const { url } = yield* EmbeddedRelay
         // Of a channel that this relay does not know.
         const handle = testTrialHandle({ relayUrl: url })
-        const store = SavedTrials.layer({ owner, relay: {}, keepsChannel: false })
+        const store = SavedTrials.layer({ owner, relay: {}, keepsChannel: false, directory: "/trials/x" })
         yield* TrialHandleStore.use((it) => it.put(handle)).pipe(Effect.provide(store))
         const [removed, , refused] = names(yield* relayPlace.reap(false))
         assert.deepStrictEqual([removed, refused], [[], [handle.channelId]])
