@@ -37,9 +37,9 @@ const agent = Effect.gen(function* () {
     })
   )
   const start = AgentProcess.start({ command: "agent", args: [], mcpServers: [] }, 0).pipe(Effect.provide(services))
-  const answer = Effect.fnUntraced(function* (result: unknown) {
+  const answer = Effect.fnUntraced(function* (answer: { readonly result: unknown } | { readonly error: unknown }) {
     const request: { readonly id: unknown } = JSON.parse(yield* Queue.take(stdin))
-    yield* Queue.offer(stdout, JSON.stringify({ jsonrpc: "2.0", id: request.id, result }))
+    yield* Queue.offer(stdout, JSON.stringify({ jsonrpc: "2.0", id: request.id, ...answer }))
   })
   const says = (text: string) => {
     const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text } }
@@ -56,11 +56,11 @@ const until = (condition: () => boolean) =>
     { until: condition, times: 1000 }
   )
 
-it.effect("counts silence from the last thing that the agent wrote", () =>
+it.effect("counts silence from the last thing that the agent wrote, and tells its errors from its end", () =>
   Effect.gen(function* () {
     const one = yield* agent
     const starting = yield* Effect.forkChild(one.start)
-    yield* one.answer({ protocolVersion: 1, agentCapabilities: {} })
+    yield* one.answer({ result: { protocolVersion: 1, agentCapabilities: {} } })
     const process = yield* Fiber.join(starting)
     assert.match(one.lines[0] ?? "", /INFO buzz_acp: agent initialized: \{"protocolVersion":1.*\} agent=0\n$/)
     yield* TestClock.adjust("5 seconds")
@@ -70,6 +70,10 @@ it.effect("counts silence from the last thing that the agent wrote", () =>
     assert.include(one.lines[1], "INFO acp::stream: still here")
     yield* TestClock.adjust("1 second")
     assert.strictEqual(yield* process.idleMillis, 1000)
+    const prompt = yield* Effect.forkChild(Effect.flip(process.prompt("s", "x")))
+    yield* one.answer({ error: { code: -32_000, message: "llm: overloaded" } })
+    const { detail, kind } = yield* Fiber.join(prompt)
+    assert.deepStrictEqual([kind, detail], ["error", "llm: overloaded"])
     yield* one.exit
     yield* process.exited
     assert.strictEqual((yield* Effect.flip(process.prompt("s", "x"))).kind, "exited")

@@ -149,6 +149,25 @@ it.effect("runs a batch again in a new agent process when the old one dies, toge
   })
 )
 
+it.effect("tries again what the model failed at, in the process that is there", () =>
+  Effect.gen(function* () {
+    let isOverloaded = true
+    const { killed, lines, prompts, say } = yield* bridge({}, () =>
+      isOverloaded
+        ? Effect.fail(new AgentRequestFailed({ kind: "error", detail: "llm: overloaded" }))
+        : Effect.succeed("end_turn")
+    )
+    yield* say("a")
+    assert.strictEqual(lines[3], "ERROR pool::prompt: session_prompt error: Agent reported error: llm: overloaded")
+    assert.include(lines[4], "WARN buzz_acp: agent_returned (application error — pipe intact) agent=0")
+    assert.include(lines[5], "WARN buzz_acp::queue: requeueing failed batch")
+    isOverloaded = false
+    yield* TestClock.adjust("6 seconds")
+    assert.deepStrictEqual([prompts.length, killed], [2, []])
+    assert.include(lines, `INFO pool::prompt: turn delivered Buzz events for channel ${CHANNEL}: ${"a".repeat(64)}`)
+  })
+)
+
 it.effect("cancels an agent that falls silent, replaces it whether it answers or not, and tries again", () =>
   Effect.gen(function* () {
     const { killed, lines, prompts, say } = yield* bridge(
