@@ -1,7 +1,7 @@
 /**
  * The process inside an environment that follows logs and processes: POSIX text for dash, bash and busybox.
  *
- * An idle round costs three forks however many files there are: `ls` for all sizes, `cat` for all process states, `sleep`.
+ * An idle round costs two forks however many files there are: `ls` for all sizes and `sleep`.
  * `wc -c` would do for the sizes, but busybox reads a file to count it (0.7 s for 100 MB, every round). A log that grew
  * costs two more, `tail` and `head`. Text is split by IFS: a shell needs a second power of its length to cut it by a pattern.
  *
@@ -40,9 +40,20 @@ round=0 sizes= offsets=$nl places=0 watched= reported=
 command -v head >/dev/null || head() { cat; }
 
 ${PS_STATS}
-if ${HAS_PROC}; then read_stats=cat proc=/proc/ stat=/stat pause=${ROUND_SECONDS}
-else read_stats=ps_stats proc= stat= pause=${PS_ROUND_SECONDS}
+if ${HAS_PROC}; then read_stats=stats_of_proc pause=${ROUND_SECONDS}
+else read_stats=stats_of_ps pause=${PS_ROUND_SECONDS}
 fi
+
+stats_of_ps() { table=$(ps_stats "$@"); }
+
+# Forks nothing. A name may contain line breaks.
+stats_of_proc() {
+  for pid; do
+    stat=
+    while IFS= read -r line || [ -n "$line" ]; do stat="$stat$line "; done <"/proc/$pid/stat" || continue
+    table="$table$stat$nl"
+  done
+}
 
 say() { printf '%s%s\\n' "$mark" "$1" || exit; }
 
@@ -100,7 +111,7 @@ without_line_breaks() {
 
 processes() {
   set +f
-  entries= paths=
+  entries= pids=
   for file in *.pid; do
     case $file in *"$nl"*) continue ;; esac
     pid=
@@ -121,10 +132,11 @@ processes() {
   for entry in $watched; do
     pid=\${entry##*/}
     eval "state$pid=- start$pid=-"
-    paths="$paths $proc$pid$stat"
+    pids="$pids $pid"
   done
   IFS=' '
-  table=$($read_stats $paths)
+  table=
+  $read_stats $pids
   IFS=$nl
   for line in $table; do
     pid=\${line%% *}
