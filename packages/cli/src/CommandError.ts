@@ -107,6 +107,34 @@ export class LeftoversRemain extends Schema.TaggedError<LeftoversRemain>()("Left
   detail: Schema.String
 }) {}
 
+/** The directory holds no bundle of a trial, or not enough of one for what was asked. */
+export class BundleNotReadable extends Schema.TaggedError<BundleNotReadable>()("BundleNotReadable", {
+  directory: Schema.String,
+  detail: Schema.String
+}) {}
+
+/** A bundle is not as it should be: a digest, a document or a sum is wrong. */
+export class BundleNotVerified extends Schema.TaggedError<BundleNotVerified>()("BundleNotVerified", {
+  directory: Schema.String,
+  /** How many problems there are. */
+  count: Schema.Int,
+  /** The first of them, with its file. */
+  first: Schema.String
+}) {}
+
+/** A secret stands in a file of a bundle: it must not be published. */
+export class SecretsInBundle extends Schema.TaggedError<SecretsInBundle>()("SecretsInBundle", {
+  directory: Schema.String,
+  /** Where, such as `lead-1.stdout.log:12 (openai-key)`. */
+  places: Schema.NonEmptyArray(Schema.String)
+}) {}
+
+/** The page that was asked for cannot be written. */
+export class PageNotWritten extends Schema.TaggedError<PageNotWritten>()("PageNotWritten", {
+  file: Schema.String,
+  detail: Schema.String
+}) {}
+
 /** Every reason a `CommandError` can have. */
 export const CommandReason = Schema.Union([
   UsageInvalid,
@@ -125,7 +153,11 @@ export const CommandReason = Schema.Union([
   EngineUnavailable,
   RelayNotReached,
   NoEnvironmentWorks,
-  LeftoversRemain
+  LeftoversRemain,
+  BundleNotReadable,
+  BundleNotVerified,
+  SecretsInBundle,
+  PageNotWritten
 ])
 
 /** Every reason a `CommandError` can have. */

@@ -46,7 +46,11 @@ const COMMAND_CODES = {
   RelayNotReached: 19,
   NoEnvironmentWorks: 15,
   LeftoversRemain: 61,
-  RelayDataUnusable: 69
+  RelayDataUnusable: 69,
+  BundleNotReadable: 1,
+  BundleNotVerified: 122,
+  SecretsInBundle: 123,
+  PageNotWritten: 124
 } as const satisfies Record<CommandReason["_tag"], number>
 
 /** The environment and everything launched in it. */

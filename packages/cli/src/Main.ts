@@ -6,12 +6,14 @@ import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
 import { Cause, Config, Console, Effect, Layer } from "effect"
 import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
+import { bundle } from "./commands/Bundle.ts"
 import { demo } from "./commands/Demo.ts"
 import { doctor } from "./commands/Doctor.ts"
 import { manifest } from "./commands/Manifest.ts"
 import { reap } from "./commands/Reap.ts"
 import { relay } from "./commands/Relay.ts"
 import { run } from "./commands/Run.ts"
+import { show } from "./commands/Show.ts"
 import { watch } from "./commands/Watch.ts"
 import { BUG, USAGE } from "./ExitCode.ts"
 import * as Failure from "./Failure.ts"
@@ -29,7 +31,7 @@ const root = Command.make("buzz-orchestra").pipe(
     { command: "buzz-orchestra demo", description: "Watch a team of three solve a small task, offline" },
     { command: "buzz-orchestra run --help", description: "How to run a team of your own" }
   ]),
-  Command.withSubcommands([run, demo, watch, doctor, reap, manifest, relay])
+  Command.withSubcommands([run, demo, show, bundle, watch, doctor, reap, manifest, relay])
 )
 
 /** The command with these arguments. Everything a person should read has been printed when it ends. */

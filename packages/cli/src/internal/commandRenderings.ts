@@ -71,10 +71,27 @@ export const commandRenderings: Renderings<CommandReason> = {
   }),
   NoEnvironmentWorks: () => ({
     line: "no trial can run on this machine: neither a local sandbox nor a container works",
-    next: "do what stands beside sandbox, engine or container above; one of the two is enough"
+    next: "do what stands beside sandbox, engine or container above; one of the two is enough. --environment plain needs neither, and protects nothing"
   }),
   LeftoversRemain: ({ count, detail, first }) => ({
     line: `${count} of what a killed harness left could not be removed, such as ${first}: ${detail}`,
     next: "run it as the user who ran the harness, or as root"
+  }),
+  BundleNotReadable: ({ detail, directory }) => ({
+    line: `${directory} cannot be read as the bundle of a trial: ${detail}`,
+    next: "give the directory that --out named, or one below trials/"
+  }),
+  BundleNotVerified: ({ count, directory, first }) => ({
+    line: `${directory} is not as it should be: ${count === 1 ? first : `${count} problems, the first: ${first}`}`,
+    next: "take the bundle from where it was made, or complete one of a killed harness with bundle finish"
+  }),
+  SecretsInBundle: ({ directory, places }) => ({
+    line: `a secret stands in ${directory}`,
+    detail: places,
+    next: "do not publish the bundle; revoke the secret, and take it out of what the trial was given"
+  }),
+  PageNotWritten: ({ detail, file }) => ({
+    line: `cannot write ${file}: ${detail}`,
+    next: "give a file in a directory that can be written"
   })
 }
