@@ -93,7 +93,7 @@ const bridge = Effect.fnUntraced(function* (env: Record<string, string>, ...live
           channel: (id) => Effect.succeed({ id, name: "test", type: "private" }),
           names: () => Effect.succeed(new Map()),
           transcript: () => Effect.succeed([]),
-          ownerOf: () => Effect.succeed(undefined)
+          ownerOf: () => Effect.undefined
         },
         presence: { react: none, unreact: none, typing: none, set: none, keepOnline: Effect.void },
         self: SELF,

@@ -1,9 +1,6 @@
 import { buzzAgent } from "@buzz-orchestra/reference-stack/buzz-agent/BuzzAgent"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer } from "effect"
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
-import { text } from "node:stream/consumers"
 import * as Agent from "./agent.ts"
 import * as Programs from "./programs.ts"
 import * as Answers from "./providerAnswers.ts"
@@ -136,27 +133,6 @@ layer(TestLayer, { excludeTestServices: true, timeout: Programs.SLOW.timeout })(
   )
 })
 
-/** An HTTP server that answers with these bodies in turn, and the requests that it got. */
-const provider = Effect.fnUntraced(function* (bodies: ReadonlyArray<object>) {
-  const requests: Array<{
-    readonly url: string | undefined
-    readonly headers: IncomingHttpHeaders
-    readonly body: any
-  }> = []
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const answer = bodies[requests.length]
-    requests.push({ url: request.url, headers: request.headers, body: JSON.parse(await text(request)) })
-    response.writeHead(answer === undefined ? 500 : 200, { "content-type": "application/json" })
-    response.end(JSON.stringify(answer ?? {}))
-  }
-  const server = createServer((request, response) => void answer(request, response))
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
-    () => Effect.sync(() => void server.close().closeAllConnections())
-  )
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
-})
-
 layer(Programs.layer, { excludeTestServices: true })("buzz-agent, on its own", (it) => {
   it.effect(
     "speaks with a provider over HTTP: its tools, a call, the result, and what all of it cost; then ends with its stdin",
@@ -168,7 +144,7 @@ layer(Programs.layer, { excludeTestServices: true })("buzz-agent, on its own", (
           name: "buzz-dev-mcp__shell",
           input: { command: "echo $PPID; echo [$ANTHROPIC_API_KEY]" }
         }
-        const { requests, url } = yield* provider([
+        const { requests, url } = yield* Answers.serve([
           { ...Answers.messages.call, content: [said, shell] },
           Answers.messages.end
         ])

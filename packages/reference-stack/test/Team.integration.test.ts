@@ -84,9 +84,9 @@ layer(Programs.layer, { excludeTestServices: true })("a relay behind the forward
             const scope = yield* Scope.fork(yield* Effect.scope)
             const target = { host: "127.0.0.1", port: Number(new URL(relay.url).port) }
             yield* Scope.provide(Forwarder.forward({ host: "127.0.0.1", port }, target), scope)
-            return Scope.close(scope, Exit.void)
+            return { cut: Scope.close(scope, Exit.void) }
           })
-          const cut = yield* forward
+          const { cut } = yield* forward
           const user = yield* Relay.person("user")
           const self = yield* Relay.person("solo-1")
           const channel = yield* Relay.channel(user, self)

@@ -1,6 +1,11 @@
 /**
- * Responses of providers, with the fields and nesting of the examples in their published references.
+ * A provider to ask: responses with the fields and nesting of the examples in the published references, and a server that
+ * gives them.
  */
+import { Effect } from "effect"
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
 
 /** `POST /v1/messages` of Anthropic. */
 export const messages = {
@@ -139,3 +144,24 @@ export const responses = {
     usage: { input_tokens: 320, output_tokens: 6, total_tokens: 326 }
   }
 } as const
+
+/** An HTTP server that answers with these bodies in turn, and the requests that it got. */
+export const serve = Effect.fnUntraced(function* (bodies: ReadonlyArray<object>) {
+  const requests: Array<{
+    readonly url: string | undefined
+    readonly headers: IncomingHttpHeaders
+    readonly body: any
+  }> = []
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const answer = bodies[requests.length]
+    requests.push({ url: request.url, headers: request.headers, body: JSON.parse(await text(request)) })
+    response.writeHead(answer === undefined ? 500 : 200, { "content-type": "application/json" })
+    response.end(JSON.stringify(answer ?? {}))
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.sync(() => void server.close().closeAllConnections())
+  )
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+})
