@@ -4,7 +4,7 @@
  */
 
 /** What `--environment` takes. */
-export const ENVIRONMENTS = ["local", "docker"] as const
+export const ENVIRONMENTS = ["local", "docker", "plain"] as const
 
 /** One of `ENVIRONMENTS`. */
 export type EnvironmentName = (typeof ENVIRONMENTS)[number]

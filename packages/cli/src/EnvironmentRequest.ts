@@ -8,8 +8,8 @@ import { UsageInvalid } from "./CommandError.ts"
 import type { EnvironmentName } from "./EnvironmentName.ts"
 import { enumerate } from "./internal/enumerate.ts"
 
-/** A local sandbox, or a container. */
-export type EnvironmentRequest = { readonly _tag: "Local" } | ContainerRequest
+/** A local sandbox, this machine without one, or a container. */
+export type EnvironmentRequest = { readonly _tag: "Local" } | { readonly _tag: "Plain" } | ContainerRequest
 
 /** A container: one that is made with these settings, or one that exists and has its own. */
 export interface ContainerRequest {
@@ -57,11 +57,12 @@ export const parseEnvironment = (
   const given = (names: ReadonlyArray<(typeof SOURCES | typeof SETTINGS)[number] | "user">) =>
     names.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
   const [sources, settings] = [given(SOURCES), given(SETTINGS)]
-  if (flags.environment === "local") {
+  if (flags.environment !== "docker") {
     const foreign = [...sources, ...settings, ...given(["user"])]
-    if (foreign.length === 0) return Result.succeed({ _tag: "Local" })
+    if (foreign.length === 0) return Result.succeed({ _tag: flags.environment === "local" ? "Local" : "Plain" })
+    const where = flags.environment === "local" ? "in a local sandbox" : "without a sandbox"
     return invalid(
-      `${enumerate(foreign)} ${foreign.length === 1 ? "means" : "mean"} nothing in a local sandbox`,
+      `${enumerate(foreign)} ${foreign.length === 1 ? "means" : "mean"} nothing ${where}`,
       `add --environment docker, or leave ${enumerate(foreign)} out`
     )
   }

@@ -39,6 +39,16 @@ describe("a local sandbox", () => {
   })
 })
 
+describe("this machine without a sandbox", () => {
+  it("is what nobody gets who does not ask for it", () => {
+    assert.deepStrictEqual(local({ environment: "plain" }), Result.succeed({ _tag: "Plain" as const }))
+    assert.deepStrictEqual(refusal(local({ environment: "plain", image: "a" })), [
+      "--image means nothing without a sandbox",
+      "add --environment docker, or leave --image out"
+    ])
+  })
+})
+
 describe("a container", () => {
   const made = { _tag: "Container" as const, limits: {}, network: undefined, user: undefined }
 

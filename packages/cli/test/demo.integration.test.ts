@@ -41,6 +41,31 @@ describe("demo", () => {
   )
 })
 
+describe.skipIf(process.env["SOAK"] !== "1")("demo without a sandbox", () => {
+  it.live(
+    "is warned of, ends with the outcome done, writes nothing but its bundle, and leaves no process",
+    () =>
+      Effect.gen(function* () {
+        const out = yield* bundlePath
+        const before = fs.existsSync("/tmp/hello-team")
+        const harness = yield* start(["demo", "--environment", "plain", "--json", "--out", out])
+        const channel = yield* eventually("the first message", SECONDS, harness, () => channelOf(harness))
+        assert.isAbove(withEnvironment(channel).length, 0, "no agent was found while the trial ran")
+        assert.strictEqual(yield* harness.ended, 0, harness.stderr())
+        assert.match(harness.stderr(), /^warning: --environment plain protects nothing/)
+        const { environment, outcome } = JSON.parse(read(join(out, "summary.json"))) as {
+          readonly outcome: string
+          readonly environment: { readonly kind: string; readonly limitations: ReadonlyArray<string> }
+        }
+        assert.deepStrictEqual([outcome, environment.kind], ["done", "plain"])
+        assert.match(environment.limitations[0] ?? "", /^Nothing protects this machine/)
+        assert.deepStrictEqual(withEnvironment(channel), [])
+        assert.strictEqual(fs.existsSync("/tmp/hello-team"), before)
+      }).pipe(Effect.scoped),
+    TEST_LIMIT
+  )
+})
+
 /** From util-linux; gives a program a terminal. */
 const SCRIPT = "/usr/bin/script"
 

@@ -105,7 +105,8 @@ const openFirst = (
 const REMEDY =
   "Install bubblewrap and util-linux (Debian, Ubuntu: apt-get install bubblewrap util-linux). " +
   "Without root, user namespaces must be allowed: sysctl user.max_user_namespaces > 0, and on Ubuntu " +
-  "kernel.apparmor_restrict_unprivileged_userns = 0. In a container they need --privileged. Or use a container environment."
+  "kernel.apparmor_restrict_unprivileged_userns = 0. In a container they need --privileged. Or use a container environment. " +
+  "A plain environment needs none of this, and protects nothing."
 
 const explain = (errors: ReadonlyArray<EnvironmentError>): EnvironmentError => {
   const [last] = errors.slice(-1)
@@ -159,7 +160,9 @@ const lookAtHost: Effect.Effect<SandboxHost, EnvironmentError, FileSystem.FileSy
     const fs = yield* FileSystem.FileSystem
     const read = (path: string) => Effect.orElseSucceed(fs.readFileString(path), () => "")
     if ((yield* read("/proc/sys/kernel/ostype")).trim() !== "Linux") {
-      return yield* notCreated("A local sandbox needs Linux. Use a container environment on this machine.")
+      return yield* notCreated(
+        "a local sandbox needs Linux. Use a container environment on this machine, or a plain one, which protects nothing"
+      )
     }
     const [, effective] = /^CapEff:\s*([0-9a-f]+)$/m.exec(yield* read("/proc/self/status")) ?? []
     const system: Array<SandboxHost["system"][number]> = []

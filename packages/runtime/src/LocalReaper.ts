@@ -1,6 +1,6 @@
 /**
- * Ends and removes what a harness left on this machine when it was killed. Normally nothing: the kernel ends a sandbox with its
- * harness. What is ended is decided in `LocalReapPlan`.
+ * Ends and removes what a harness left on this machine when it was killed. Of a sandbox normally nothing: the kernel ends it with
+ * its harness. Of a plain environment everything that ran in it. What is ended is decided in `LocalReapPlan`.
  */
 import { Context, Effect, FileSystem, Layer, type Path } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -47,7 +47,23 @@ export class LocalReaper extends Context.Service<
       })
     })
   )
+
+  /** Reaps once, beside whatever else starts; says what it ended and what it could not. */
+  static readonly layerAtStart: Layer.Layer<never, never, LocalReaper> = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { reap } = yield* LocalReaper
+      const reaping = Effect.gen(function* () {
+        const { refused, removed } = yield* reap()
+        for (const decision of removed) yield* Effect.logInfo(`removed ${nameOf(decision)}: ${decision.why}`)
+        for (const { decision, detail } of refused) yield* Effect.logWarning(`${nameOf(decision)}: ${detail}`)
+      })
+      yield* Effect.forkScoped(reaping)
+    })
+  )
 }
+
+const nameOf = ({ object }: LocalDecision): string =>
+  object.kind === "process" ? `process ${object.pid} (${object.command})` : `directory ${object.path}`
 
 const reap = Effect.fnUntraced(function* (dryRun: boolean) {
   const host = yield* HostProcess

@@ -6,10 +6,10 @@ import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
 import { openSandbox } from "@buzz-orchestra/runtime/Sandbox"
 import { sweep } from "@buzz-orchestra/runtime/Sweep"
 import { planSandbox } from "@buzz-orchestra/runtime/SandboxPlan"
-import { Deferred, Effect, Exit, Fiber, FileSystem, Layer, Random, Scope, Stream } from "effect"
-import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { Effect, Exit, Fiber, FileSystem, Layer, Scope, Stream } from "effect"
 import { environmentOver } from "../src/internal/environmentOver.ts"
 import { encode } from "./support/bytes.ts"
+import { processesWith, startHarness, uniqueSeconds } from "./support/harness.ts"
 import { isInstalled } from "./support/sandbox.ts"
 import { eventually } from "./support/shells.ts"
 
@@ -24,42 +24,6 @@ const output = Effect.fnUntraced(function* (command: string) {
   assert.strictEqual(exitCode, 0, stderr)
   return stdout
 })
-
-/** Pids on this machine of living processes that have this argument. */
-const processesWith = Effect.fnUntraced(function* (argument: string) {
-  const fs = yield* FileSystem.FileSystem
-  const found: Array<string> = []
-  for (const pid of yield* fs.readDirectory("/proc")) {
-    if (!/^[0-9]+$/.test(pid)) continue
-    const text = yield* Effect.orElseSucceed(fs.readFileString(`/proc/${pid}/cmdline`), () => "")
-    if (text.split("\0").includes(argument)) found.push(pid)
-  }
-  return found
-})
-
-/** A harness in a process of its own, once it has said that it is ready; `argv` is put before `node`. */
-const startHarness = Effect.fnUntraced(function* (backend: string, seconds: string, argv: ReadonlyArray<string> = []) {
-  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const script = new URL("fixtures/harness.ts", import.meta.url).pathname
-  const [command = "", ...args] = [...argv, process.execPath, script, backend, seconds]
-  const handle = yield* spawner.spawn(
-    ChildProcess.make(command, args, { extendEnv: true, killSignal: "SIGKILL", stderr: "inherit" })
-  )
-  let said = ""
-  const ready = yield* Deferred.make<string>()
-  yield* Stream.decodeText(handle.stdout).pipe(
-    Stream.runForEach((text) => {
-      said += text
-      return said.endsWith("ready\n") ? Deferred.succeed(ready, said) : Effect.void
-    }),
-    Effect.ignore,
-    Effect.forkScoped
-  )
-  return { handle, said: yield* Effect.timeout(Deferred.await(ready), "30 seconds") }
-})
-
-/** An argument of `sleep` that no other process has. */
-const uniqueSeconds = Effect.map(Random.nextIntBetween(1_000_000, 9_999_999), (n) => `3${n}.5`)
 
 const BACKENDS = ["bwrap", "unshare"] as const
 

@@ -2,6 +2,8 @@
 import { NodeServices } from "@effect/platform-node"
 import * as PlainEnvironment from "@buzz-orchestra/runtime/PlainEnvironment"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
+import { HostProcess } from "@buzz-orchestra/runtime/docker/HostProcess"
+import { LocalReaper } from "@buzz-orchestra/runtime/LocalReaper"
 import { sweep } from "@buzz-orchestra/runtime/Sweep"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
@@ -13,6 +15,7 @@ import { environmentSuite } from "./suites/EnvironmentSuite.ts"
 import { SOAKING } from "./matrix/support/Cases.ts"
 import { encode } from "./support/bytes.ts"
 import { follow, output } from "./support/environment.ts"
+import { processesWith, startHarness, uniqueSeconds } from "./support/harness.ts"
 import { eventually } from "./support/shells.ts"
 import { bsdMachine, CAN_HIDE_PROC } from "./support/withoutProc.ts"
 
@@ -20,31 +23,54 @@ const temporary = mkdtempSync(`${tmpdir()}/plain-`)
 afterAll(() => rmSync(temporary, { recursive: true }))
 
 describe("PlainEnvironment", () => {
-  environmentSuite("holds the contract", PlainEnvironment.layer(), { isBrief: !SOAKING, temporary })
+  // Whatever is above the processes is the same code as in a sandbox, which `npm test` holds to the contract.
+  describe.skipIf(!SOAKING)("in a soak", () => {
+    environmentSuite("holds the contract", PlainEnvironment.layer(), { temporary })
+  })
 
-  it.live("leaves nothing behind: neither files nor processes that left their session and ignore TERM", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { homeDirectory, pids } = yield* Effect.gen(function* () {
-        const { facts } = yield* EnvironmentService
-        const text = yield* output(
-          `(trap '' TERM; setsid sleep 1000 >/dev/null 2>&1 & echo $!); sleep 1000 >/dev/null & echo $!`
-        )
-        return { homeDirectory: facts.homeDirectory, pids: text.trim().split("\n") }
-      }).pipe(Effect.provide(PlainEnvironment.layer()))
-      for (const pid of pids) assert.match(yield* statOf(pid), / Z |^gone$/)
-      assert.isFalse(yield* fs.exists(homeDirectory))
-    }).pipe(Effect.provide(NodeServices.layer))
+  it.live(
+    "says what it cannot promise, and leaves nothing behind: neither files nor processes that left their session and ignore TERM",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { homeDirectory, pids } = yield* Effect.gen(function* () {
+          const { exec, facts } = yield* EnvironmentService
+          assert.match(facts.limitations[0] ?? "", /^Nothing protects this machine/)
+          assert.match(facts.limitations.at(-1) ?? "", /goes on until the next reap/)
+          const { reason } = yield* Effect.flip(exec("true", { user: "nobody" }))
+          assert.match(reason.message, /no user but the one who started it, and nobody was asked for/)
+          const text = yield* output(
+            `(trap '' TERM; setsid sleep 1000 >/dev/null 2>&1 & echo $!); sleep 1000 >/dev/null & echo $!`
+          )
+          return { homeDirectory: facts.homeDirectory, pids: text.trim().split("\n") }
+        }).pipe(Effect.provide(PlainEnvironment.layer()))
+        for (const pid of pids) assert.match(yield* statOf(pid), / Z |^gone$/)
+        assert.isFalse(yield* fs.exists(homeDirectory))
+      }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("says what it cannot promise, and has no other user", () =>
-    Effect.gen(function* () {
-      const { exec, facts } = yield* EnvironmentService
-      assert.match(facts.limitations[0] ?? "", /^Nothing protects this machine/)
-      assert.match(facts.limitations.at(-1) ?? "", /goes on until the next reap/)
-      const { reason } = yield* Effect.flip(exec("true", { user: "nobody" }))
-      assert.match(reason.message, /no user but the one who started it, and nobody was asked for/)
-    }).pipe(Effect.provide(PlainEnvironment.layer().pipe(Layer.provideMerge(NodeServices.layer))))
+  it.live(
+    "outlives a kill -9 of its harness, until somebody reaps",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const seconds = yield* uniqueSeconds
+        const { handle, said } = yield* startHarness("plain", seconds)
+        yield* handle.kill({ killSignal: "SIGKILL" })
+        // Shells end with their stdin, and what they were waiting for goes on.
+        assert.isAtLeast((yield* processesWith(seconds)).length, 4)
+        const [, place = "none"] = /^(\/.*)\/home$/m.exec(said) ?? []
+        assert.isTrue(yield* fs.exists(place))
+        // Another test may reap at the same moment, and take what it finds.
+        const { refused } = yield* LocalReaper.use(({ reap }) => reap())
+        assert.deepStrictEqual(refused, [])
+        yield* eventually(processesWith(seconds), (left) => left.length === 0)
+        yield* eventually(fs.exists(place), (isThere) => !isThere)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(LocalReaper.layer.pipe(Layer.provide(HostProcess.layer), Layer.provideMerge(NodeServices.layer)))
+      ),
+    60_000
   )
 
   it.live.skipIf(!CAN_HIDE_PROC)(

@@ -17,9 +17,11 @@ const PLAYBOOK_TARGET = "/tmp/hello-team/playbook.yaml"
 /** A provider's key has to be there, and a scripted model asks nobody. */
 const SCRIPTED_KEY = { SCRIPTED_API_KEY: "scripted-models-need-no-key" }
 
+const PLACES = { Local: "sandbox", Plain: "directory", Container: "container" } as const
+
 const introduction = ({ _tag }: EnvironmentRequest) => [
   "A team of three solves a small task on this machine: a lead, an implementer and a reviewer.",
-  `Their processes are real, in a ${_tag === "Local" ? "sandbox" : "container"} of their own; they talk over a real relay inside this command; what`,
+  `Their processes are real, in a ${PLACES[_tag]} of their own; they talk over a real relay inside this command; what`,
   "their models say is written in a playbook. No network, no API key, nothing to pay.",
   ""
 ]

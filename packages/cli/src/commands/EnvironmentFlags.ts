@@ -23,7 +23,7 @@ const megabytes = (name: string, description: string) =>
 export const environmentFlags = {
   environment: Flag.Literals("environment", ENVIRONMENTS).pipe(
     Flag.withDescription(
-      "Where the stack runs: `local` is a private sandbox on this Linux machine, `docker` a container of Docker or Podman"
+      "Where the stack runs: `local` is a private sandbox on this Linux machine, `docker` a container of Docker or Podman, `plain` this machine with nothing in between: agents may then do whatever you may"
     ),
     Flag.withDefault("local" as const)
   ),

@@ -9,6 +9,7 @@ import { FetchHttpClient } from "effect/http"
 import { checkDisk } from "./DiskCheck.ts"
 import { checkEngine } from "./EngineCheck.ts"
 import { checkNode } from "./NodeCheck.ts"
+import { checkPlain } from "./PlainCheck.ts"
 import { checkRelay } from "./RelayCheck.ts"
 import { checkSandbox } from "./SandboxCheck.ts"
 import { checkStack } from "./StackCheck.ts"
@@ -19,6 +20,7 @@ export const examine = Effect.fn("Examination.examine")(function* (relay: string
     [
       Effect.succeed([checkNode(process.versions.node)]),
       Effect.map(checkSandbox, (finding) => [finding]),
+      Effect.map(checkPlain, (finding) => [finding]),
       checkEngine,
       Effect.map(checkStack(process.execPath), (finding) => [finding]),
       relay === undefined ? Effect.succeed([]) : Effect.provide(checkRelay(relay), relayServices),

@@ -41,7 +41,9 @@ export const launchRenderings: Renderings<RuntimeLaunchReason> = {
   }),
   EnvironmentNotCreated: ({ detail, environment }) => ({
     line: `${environment} could not be created: ${detail}`,
-    next: "try what works on this machine with: buzz-orchestra doctor"
+    next: environment.startsWith("local")
+      ? "try what works on this machine with: buzz-orchestra doctor; --environment plain needs no sandbox and protects nothing"
+      : "try what works on this machine with: buzz-orchestra doctor"
   }),
   CommandNotRun: ({ action, detail, environment }) => ({
     line: `${environment}: could not ${action}: ${detail}`,
