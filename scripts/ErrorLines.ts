@@ -55,7 +55,8 @@ export const REASON_LINES: Readonly<Record<Reason["_tag"], string>> = {
   NoEnvironmentWorks: "`doctor` tried a local sandbox and a container, and neither can be had.",
   LeftoversRemain:
     "`reap` could not remove all that a killed harness left: it may not, or the kernel or the engine did not.",
-  BundleNotReadable: "The directory given to `show` or `bundle` holds no bundle, or a killed harness left too little of one.",
+  BundleNotReadable:
+    "The directory given to `show` or `bundle` holds no bundle, or a killed harness left too little of one.",
   BundleNotVerified: "`bundle verify` found a document, a digest or a sum that is not as it should be.",
   SecretsInBundle: "The last look at a trial's files, or `bundle verify`, found a secret in one.",
   PageNotWritten: "The file of `show --html` cannot be written.",
