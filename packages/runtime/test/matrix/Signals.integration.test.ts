@@ -59,11 +59,11 @@ const running = Effect.fnUntraced(function* (
   const harness = yield* start(cases)
   const ready = Effect.raceFirst(
     harness.said(isReady),
-    Effect.flatMap(harness.ended, (end) => Effect.die(new Error(`the harness ended with ${end}: ${harness.stderr()}`)))
+    Effect.flatMap(harness.ended, (end) => Effect.die(new Error(`the harness ended with ${end}: ${harness.logged()}`)))
   )
   yield* Effect.timeoutOrElse(ready, {
     duration: PATIENCE,
-    orElse: () => Effect.die(new Error(`the trials never came there: ${harness.stderr()}`))
+    orElse: () => Effect.die(new Error(`the trials never came there: ${harness.logged()}`))
   })
   const namespaces = cases.flatMap(({ marker }) => namespaceOf(marker) ?? [])
   return { cases, harness, namespaces }
@@ -98,8 +98,7 @@ const stop = Effect.fnUntraced(function* (
 ) {
   harness.kill(signal)
   const ended = yield* Effect.timeout(harness.ended, PATIENCE)
-  assert.strictEqual(ended, CODES[signal], harness.stderr())
-  assert.strictEqual(harness.noise.join("\n"), "")
+  assert.strictEqual(ended, CODES[signal], harness.logged())
   yield* nobodyLeft(namespaces)
   cases.forEach(isWhole)
 })
@@ -161,7 +160,7 @@ describe("a harness that is stopped at any moment", () => {
         // The moment is what is drawn; nothing is waited for.
         yield* Effect.sleep(afterMillis)
         const early = yield* Effect.timeoutOption(run.harness.ended, "1 millis")
-        if (early._tag === "Some") return assert.strictEqual(early.value, 0, run.harness.stderr())
+        if (early._tag === "Some") return assert.strictEqual(early.value, 0, run.harness.logged())
         yield* stop(signal, run)
       }).pipe(Effect.scoped),
     {

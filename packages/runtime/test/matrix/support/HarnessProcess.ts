@@ -31,9 +31,8 @@ export interface HarnessProcess {
   readonly kill: (signal: NodeJS.Signals) => void
   /** Its exit code, or the signal that ended it. */
   readonly ended: Effect.Effect<number | NodeJS.Signals>
-  readonly stderr: () => string
-  /** Lines on stdout that are no words: somebody logged. */
-  readonly noise: ReadonlyArray<string>
+  /** What it logged, on either of its outputs. */
+  readonly logged: () => string
 }
 
 const PROGRAM = fileURLToPath(new URL("harness.ts", import.meta.url))
@@ -47,19 +46,18 @@ export const start = (cases: ReadonlyArray<HarnessCase>): Effect.Effect<HarnessP
     ),
     (child): HarnessProcess => {
       const words: Array<HarnessWord> = []
-      const noise: Array<string> = []
       const waiting = new Map<Deferred.Deferred<void>, (words: ReadonlyArray<HarnessWord>) => boolean>()
-      let [unfinished, stderr] = ["", ""]
+      let [unfinished, logged] = ["", ""]
       const look = () => {
         for (const [wait, holds] of waiting) if (holds(words)) Deferred.doneUnsafe(wait, Effect.void)
       }
-      child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+      child.stderr.setEncoding("utf8").on("data", (text: string) => (logged += text))
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
         const lines = (unfinished + text).split("\n")
         unfinished = lines.pop() ?? ""
         for (const line of lines) {
           if (line.startsWith("{")) words.push(JSON.parse(line) as HarnessWord)
-          else noise.push(line)
+          else logged += `${line}\n`
         }
         look()
       })
@@ -76,8 +74,7 @@ export const start = (cases: ReadonlyArray<HarnessCase>): Effect.Effect<HarnessP
           }),
         kill: (signal) => child.kill(signal),
         ended: Effect.promise(() => ended),
-        stderr: () => stderr,
-        noise
+        logged: () => logged
       }
     }
   )
