@@ -56,7 +56,7 @@ export const parse = (value: unknown): Result.Result<Filter, string> => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return Result.fail("a filter is an object")
   const filter: Record<string, unknown> = {}
   for (const [key, field] of Object.entries(value)) {
-    const rule = isTagKey(key) ? STRINGS : RULES[key]
+    const rule = isTagKey(key) ? STRINGS : RULES.get(key)
     if (rule === undefined) continue
     if (!rule.accepts(field)) return Result.fail(`${key} must be ${rule.expected}`)
     filter[key] = field
@@ -106,16 +106,20 @@ const NATURAL: Rule = { expected: "a whole number from 0", accepts: isNatural }
 const HEX64S: Rule = { expected: "a list of 64 hex digits each", accepts: listOf(isHex64) }
 const STRINGS: Rule = { expected: "a list of strings", accepts: listOf((item) => typeof item === "string") }
 
-const RULES: Readonly<Record<string, Rule | undefined>> = {
-  ids: HEX64S,
-  authors: HEX64S,
-  kinds: {
-    expected: "a list of whole numbers from 0 to 65535",
-    accepts: listOf((item) => isNatural(item) && (item as number) <= 65_535)
-  },
-  since: NATURAL,
-  until: NATURAL,
-  limit: NATURAL,
-  search: { expected: "a string", accepts: (value) => typeof value === "string" },
-  before_id: { expected: "64 hex digits", accepts: isHex64 }
-}
+/** A map, because a client may name a key like `constructor`, which every object has. */
+const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ["ids", HEX64S],
+  ["authors", HEX64S],
+  [
+    "kinds",
+    {
+      expected: "a list of whole numbers from 0 to 65535",
+      accepts: listOf((item) => isNatural(item) && (item as number) <= 65_535)
+    }
+  ],
+  ["since", NATURAL],
+  ["until", NATURAL],
+  ["limit", NATURAL],
+  ["search", { expected: "a string", accepts: (value) => typeof value === "string" }],
+  ["before_id", { expected: "64 hex digits", accepts: isHex64 }]
+])

@@ -188,7 +188,8 @@ const candidates = (store: EventStore, filter: Filter): Iterable<StoredEvent> =>
   return inOrder(kinds.flatMap((kind) => bucket(store.byKind, kind).flat()))
 }
 
-const inOrder = (found: ReadonlyArray<StoredEvent>): ReadonlyArray<StoredEvent> =>
+/** The newest first, and within a second the lower id first. */
+export const inOrder = (found: ReadonlyArray<StoredEvent>): ReadonlyArray<StoredEvent> =>
   found.toSorted((a, b) => newestFirst(a.event, b.event))
 
 function* each(index: EventIndex.EventIndex): Generator<StoredEvent> {

@@ -1,18 +1,22 @@
 /**
- * Answers filters from the relay's state, as one key may see it. Of the relay's extensions it knows `before_id`,
- * `depth_limit` and presence; `feed_types` is ignored, and without a search engine a `search` finds nothing.
+ * Answers filters from the relay's state, as one key may see it, with the relay's extensions: `before_id`, `depth_limit`,
+ * `feed_types`, `search` and presence.
  */
 import { HashMap, Option, Result } from "effect"
 import * as EventKind from "../EventKind.ts"
 import { type Filter, parse } from "../Filter.ts"
 import type { NostrEvent } from "../NostrEvent.ts"
 import * as EventStore from "./EventStore.ts"
+import * as Feed from "./Feed.ts"
 import * as RelayState from "./RelayState.ts"
+import * as Search from "./Search.ts"
 
 /** A filter as `POST /query` takes it. */
 export interface QueryFilter extends Filter {
   /** With exactly one `#e`: read the replies below that event, down to this depth, instead of matching. */
   readonly depth_limit?: number
+  /** Read a person's feed instead, see `Feed`. */
+  readonly feed_types?: ReadonlyArray<string>
 }
 
 /** Reads the body of `/query` and `/count`. The failure is a sentence about the offending field. */
@@ -27,14 +31,23 @@ export const run = (
 ): ReadonlyArray<NostrEvent> => {
   const { filters, now, pubkey } = request
   if (filters.every(asksPresence)) return presence(state, rules, filters, now)
-  if (filters.some((filter) => filter.search !== undefined)) return []
   const isVisible = (stored: EventStore.StoredEvent) => RelayState.maySee(state, stored, pubkey)
-  const threads = filters.filter((filter) => threadRoot(filter) !== undefined)
-  const ordinary = filters.filter((filter) => threadRoot(filter) === undefined)
-  return [
-    ...threads.flatMap((filter) => thread(state, filter).filter(isVisible)),
-    ...ordinary.flatMap((filter) => EventStore.query(state.store, oneChannel(filter), isVisible))
-  ].map(({ event }) => event)
+  const ofKind = (kind: string) => filters.filter((filter) => kindOf(filter) === kind)
+  const rows = Search.asks(filters)
+    ? Search.run(state.store, filters, isVisible)
+    : [
+        ...ofKind("feed").flatMap(({ feed_types = [], ...filter }) =>
+          Feed.run(state.store, { ...filter, feed_types }, pubkey, isVisible)
+        ),
+        ...ofKind("thread").flatMap((filter) => thread(state, filter).filter(isVisible)),
+        ...ofKind("ordinary").flatMap((filter) => EventStore.query(state.store, oneChannel(filter), isVisible))
+      ]
+  return rows.map(({ event }) => event)
+}
+
+const kindOf = (filter: QueryFilter): "feed" | "thread" | "ordinary" => {
+  if (filter.feed_types !== undefined) return "feed"
+  return threadRoot(filter) === undefined ? "ordinary" : "thread"
 }
 
 /** The sum over all filters. */
@@ -48,28 +61,28 @@ export const count = (
     0
   )
 
-/** What a new subscription gets before `EOSE`: per filter the newest first, each event once. */
+/** What a new subscription gets before `EOSE`: per filter the newest first, each event once. A search gets what it finds. */
 export const history = (
   state: RelayState.RelayState,
-  request: { readonly filters: ReadonlyArray<Filter>; readonly pubkey: string }
+  { filters, pubkey }: { readonly filters: ReadonlyArray<Filter>; readonly pubkey: string }
 ): ReadonlyArray<NostrEvent> => {
+  const isVisible = (stored: EventStore.StoredEvent) => RelayState.maySee(state, stored, pubkey)
+  if (Search.asks(filters)) return Search.run(state.store, filters, isVisible).map(({ event }) => event)
   const found = new Map<string, NostrEvent>()
-  for (const filter of request.filters)
-    for (const { event } of EventStore.query(state.store, filter, (row) =>
-      RelayState.maySee(state, row, request.pubkey)
-    ))
-      found.set(event.id, event)
+  for (const filter of filters)
+    for (const { event } of EventStore.query(state.store, filter, isVisible)) found.set(event.id, event)
   return [...found.values()]
 }
 
 const THREAD_ROWS = { default: 100, max: 500 }
 
+/** Extensions that are not what they should be are ignored, as unknown fields are. */
 const parseFilter = (value: unknown): Result.Result<QueryFilter, string> =>
   Result.map(parse(value), (filter): QueryFilter => {
-    const depth = (value as { readonly depth_limit?: unknown }).depth_limit
-    return typeof depth === "number" && Number.isSafeInteger(depth) && depth >= 0
-      ? { ...filter, depth_limit: depth }
-      : filter
+    const { depth_limit: depth, feed_types: types } = value as Readonly<Record<string, unknown>>
+    const isDepth = typeof depth === "number" && Number.isSafeInteger(depth) && depth >= 0
+    const isTypes = Array.isArray(types) && types.every((type) => typeof type === "string")
+    return { ...filter, ...(isDepth ? { depth_limit: depth } : {}), ...(isTypes ? { feed_types: types } : {}) }
   })
 
 const threadRoot = (filter: QueryFilter): string | undefined =>

@@ -1,7 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Query from "../../src/server/Query.ts"
-import { addMember, CHANNEL, createChannel, message, NOW, OTHER_CHANNEL, person, RuledRelay } from "./support.ts"
+import { tagValues } from "../../src/NostrEvent.ts"
+import type { Identity } from "../../src/Identity.ts"
+import {
+  addMember,
+  CHANNEL,
+  createChannel,
+  type Draft,
+  message,
+  NOW,
+  OTHER_CHANNEL,
+  person,
+  RuledRelay
+} from "./support.ts"
 
 const ada = person("ada")
 const bob = person("bob")
@@ -70,10 +82,88 @@ describe("Query", () => {
     assert.deepStrictEqual(relay.query(eve, { "#e": [root.id], depth_limit: 9 }), [])
   })
 
-  it("finds nothing by search, and does not look at other filters then", () => {
+  it("finds by all words of a search what the reader may see, each event once, and does not look at other filters then", () => {
     const relay = relayWithChannel()
-    relay.must(bob, message("needle"))
-    assert.deepStrictEqual(relay.query(ada, { kinds: [9], search: "needle" }, { kinds: [9] }), [])
+    const found = relay.must(bob, message("A needle in the Haystack"))
+    relay.must(bob, message("a needle in a box"))
+    relay.now += 1
+    const newer = relay.must(ada, message("haystack: needles"))
+    const search: Query.QueryFilter = { kinds: [9], search: "NEEDLE  haystack" }
+    assert.deepStrictEqual(relay.query(ada, search, search, { kinds: [9] }), [newer, found])
+    assert.deepStrictEqual(relay.query(ada, { ...search, limit: 1 }), [newer])
+    assert.deepStrictEqual(relay.query(ada, { ...search, "#h": [OTHER_CHANNEL] }), [])
+    assert.deepStrictEqual(relay.query(eve, search), [])
+    assert.deepStrictEqual(relay.query(ada, { kinds: [9], search: "" }), [])
+  })
+
+  it("finds users by their names, and channels by their exact name, archived ones too", () => {
+    const relay = relayWithChannel()
+    const profile = relay.must(bob, { kind: 0, content: '{"display_name":"Bob the Builder"}' })
+    assert.deepStrictEqual(relay.query(ada, { kinds: [0], search: "bob", limit: 100 }), [profile])
+    const archive = (id: string): Draft => ({
+      kind: 9002,
+      tags: [
+        ["h", id],
+        ["archived", "true"]
+      ]
+    })
+    relay.must(ada, createChannel(OTHER_CHANNEL, "open"))
+    relay.must(ada, archive(CHANNEL))
+    const named = (reader: Identity) =>
+      relay
+        .query(reader, { kinds: [39_000], limit: 1000 })
+        .filter(({ tags }) => tags.some(([key, value]) => key === "name" && value === "general"))
+        .map((event) => [tagValues(event, "d")[0], tagValues(event, "archived")[0]])
+        .toSorted()
+    assert.deepStrictEqual(named(bob), [
+      [CHANNEL, "true"],
+      [OTHER_CHANNEL, undefined]
+    ])
+    assert.deepStrictEqual(named(eve), [[OTHER_CHANNEL, undefined]])
+  })
+
+  it("reads a person's feed: mentions, what waits for them, and what was said, the newest first", () => {
+    const relay = relayWithChannel()
+    const said = relay.must(bob, message("said"))
+    relay.now += 1
+    const mention = relay.must(bob, message("for you", ["p", ada.pubkey]))
+    relay.now += 1
+    const reminder = relay.must(bob, {
+      kind: 40_007,
+      content: "soon",
+      tags: [
+        ["h", CHANNEL],
+        ["p", ada.pubkey]
+      ]
+    })
+    const feed = (reader: Identity, ...feed_types: ReadonlyArray<string>) =>
+      relay.query(reader, { "#p": [reader.pubkey], feed_types, limit: 20 })
+    assert.deepStrictEqual(feed(ada, "mentions"), [mention])
+    assert.deepStrictEqual(feed(ada, "needs_action"), [reminder])
+    assert.deepStrictEqual(feed(ada, "agent_activity"), [mention, said])
+    assert.deepStrictEqual(feed(ada, "activity", "mentions", "needs_action"), [reminder, mention, said])
+    assert.deepStrictEqual(feed(eve, "activity", "mentions"), [])
+    assert.deepStrictEqual(relay.query(ada, { feed_types: ["activity"], limit: 1 }), [mention])
+    assert.deepStrictEqual(feed(ada, "constructor", "x"), [])
+  })
+
+  it("yields nothing for what nothing can match, and the newest for a small limit", () => {
+    const relay = relayWithChannel()
+    relay.must(bob, message("old"))
+    relay.now += 1
+    const last = relay.must(bob, message("new"))
+    const empty: ReadonlyArray<Query.QueryFilter> = [
+      { kinds: [] },
+      { ids: [] },
+      { authors: [], kinds: [9] },
+      { kinds: [9], limit: 0 },
+      { kinds: [9], since: NOW + 2 },
+      { kinds: [9], until: 0 },
+      { kinds: [9], "#h": [] },
+      { kinds: [9], "#x": ["y"] }
+    ]
+    for (const filter of empty) assert.deepStrictEqual(relay.query(ada, filter), [], JSON.stringify(filter))
+    assert.deepStrictEqual(relay.query(ada, { kinds: [9], limit: 1 }), [last])
   })
 
   it("answers presence with events of its own until it is ninety seconds old", () => {
@@ -101,7 +191,10 @@ describe("Query", () => {
       Query.parseFilters([{ depth_limit: 2, "#e": ["x"] }]),
       Result.succeed([{ depth_limit: 2, "#e": ["x"] }])
     )
-    for (const bad of [{}, [{ ids: ["abc"] }], [{ kinds: [70_000] }], [{ "#p": "x" }], [1]])
+    const negative = [{ limit: -1 }, { since: -1 }, { until: -5 }, { kinds: [-1] }, { limit: 1.5 }].map((filter) => [
+      filter
+    ])
+    for (const bad of [{}, [{ ids: ["abc"] }], [{ kinds: [70_000] }], [{ "#p": "x" }], [1], ...negative])
       assert.isTrue(Result.isFailure(Query.parseFilters(bad)), JSON.stringify(bad))
   })
 })

@@ -12,6 +12,7 @@ import type { EventTemplate, NostrEvent, Tag } from "../../src/NostrEvent.ts"
 import type { SchnorrOps } from "../../src/Schnorr.ts"
 import type { Outgoing } from "../../src/server/Delivery.ts"
 import type * as KindRules from "../../src/server/KindRules.ts"
+import * as EventStore from "../../src/server/EventStore.ts"
 import * as Publish from "../../src/server/Publish.ts"
 import * as Query from "../../src/server/Query.ts"
 import * as RelayState from "../../src/server/RelayState.ts"
@@ -168,9 +169,24 @@ export class RuledRelay {
     return this.inbox.get(id)?.splice(0) ?? []
   }
 
-  private step([state, outgoing]: Session.Step): void {
+  /** The same, and they stay. */
+  peek(id: number): ReadonlyArray<ReadonlyArray<unknown>> {
+    return this.inbox.get(id) ?? []
+  }
+
+  /** All events that it keeps, whoever may see them. */
+  everything(): ReadonlyArray<NostrEvent> {
+    return EventStore.query(this.state.store, {}, () => true).map(({ event }) => event)
+  }
+
+  /** Takes over what a decision has led to. */
+  adopt(state: RelayState.RelayState, outgoing: ReadonlyArray<Outgoing>): void {
     this.state = state
     this.collect(outgoing)
+  }
+
+  private step([state, outgoing]: Session.Step): void {
+    this.adopt(state, outgoing)
   }
 
   private collect(outgoing: ReadonlyArray<Outgoing>): void {
