@@ -10,46 +10,11 @@ import { isInstalled } from "./sandbox.ts"
 export const CAN_HIDE_PROC = process.getuid?.() === 0 && isInstalled("unshare") && isInstalled("perl")
 
 /** POSIX's, and what macOS has beside them. */
-const PROGRAMS = [
-  ...[
-    "sh",
-    "bash",
-    "perl",
-    "cat",
-    "chmod",
-    "chown",
-    "cp",
-    "cut",
-    "dd",
-    "echo",
-    "env",
-    "expr",
-    "false",
-    "find",
-    "grep",
-    "head",
-    "id"
-  ],
-  ...[
-    "kill",
-    "ln",
-    "ls",
-    "mkdir",
-    "mkfifo",
-    "mktemp",
-    "mv",
-    "od",
-    "openssl",
-    "printf",
-    "pwd",
-    "rm",
-    "rmdir",
-    "sed",
-    "sleep",
-    "sort"
-  ],
-  ...["tail", "tar", "tee", "test", "touch", "tr", "true", "uname", "wc", "xargs"]
-]
+const PROGRAMS = (
+  "sh bash perl cat chmod chown cp cut dd echo env expr false find grep head id kill ln ls mkdir mkfifo " +
+  "mktemp mv od openssl printf pwd rm rmdir sed sleep sort tail tar tee test touch tr true uname wc " +
+  "xargs"
+).split(" ")
 
 /** As `ps` of macOS: states with flags, `comm` with its path, `e` for the environment behind the arguments. */
 const ps = (proc: string): string =>
