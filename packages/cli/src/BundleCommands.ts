@@ -6,14 +6,14 @@ import * as BundleFinish from "@buzz-orchestra/runtime/BundleFinish"
 import * as BundleVerification from "@buzz-orchestra/runtime/BundleVerification"
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
 import type { SecretFinding } from "@buzz-orchestra/runtime/SecretScan"
-import { Array, Config, Effect, FileSystem, Option, Redacted } from "effect"
+import { Config, Effect, FileSystem, Option, Redacted } from "effect"
+import { secretsRefused } from "./BundleSecrets.ts"
 import {
   BundleNotReadable,
   BundleNotVerified,
   CommandError,
   type CommandReason,
-  PageNotWritten,
-  SecretsInBundle
+  PageNotWritten
 } from "./CommandError.ts"
 import { oneLine } from "./internal/terminalText.ts"
 import { Output } from "./Output.ts"
@@ -112,15 +112,6 @@ const refuseSecrets = Effect.fnUntraced(function* (
   const refused = secretsRefused(directory, findings)
   if (refused !== undefined) return yield* new CommandError({ command, reason: refused })
 })
-
-/** Why a bundle with these findings must not be published; `undefined` when there are none. */
-export const secretsRefused = (
-  directory: string,
-  findings: ReadonlyArray<SecretFinding>
-): SecretsInBundle | undefined => {
-  const places = findings.map(({ kind, line, path }) => `${path}:${line} (${kind})`)
-  return Array.isReadonlyArrayNonEmpty(places) ? new SecretsInBundle({ directory, places }) : undefined
-}
 
 /** Knows the API keys that the bundle names the variables of, as far as they are set here, and those that were asked for. */
 const redactorFor = Effect.fnUntraced(function* (directory: string, names: ReadonlyArray<string>) {

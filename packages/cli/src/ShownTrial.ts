@@ -5,8 +5,12 @@ import type { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
 import type { RuntimeLaunchError } from "@buzz-orchestra/runtime/RuntimeLaunchError"
 import { Trial, type TrialResult } from "@buzz-orchestra/runtime/Trial"
 import type { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
+import type { Outcome } from "@buzz-orchestra/runtime/TrialEvent"
 import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
+import type { TrialSummary } from "@buzz-orchestra/runtime/TrialSummary"
 import { Cause, Clock, Effect, Exit } from "effect"
+import { secretsRefused } from "./BundleSecrets.ts"
+import { CommandError } from "./CommandError.ts"
 import { type Ended, endLines } from "./EndOfTrial.ts"
 import { ofSignal, OUTCOME_CODES, type StopSignal } from "./ExitCode.ts"
 import * as Failure from "./Failure.ts"
@@ -50,9 +54,20 @@ export const run = Effect.fn("ShownTrial.run")(function* (
       return yield* trial.run(options).pipe(Effect.onExit((exit) => end(exit, following, show)))
     })
   ).pipe(Effect.mapError((error) => new ExitWith({ code: Failure.fromError(error).exitCode })))
-  const code = OUTCOME_CODES[result.outcome]
+  const code = codeOf(result, show.directory)
   if (code !== 0) return yield* new ExitWith({ code })
 })
+
+/** A trial that went well is no success when its bundle must not be handed on. */
+const codeOf = ({ outcome, summary }: TrialResult, directory: string): number => {
+  const code = OUTCOME_CODES[outcome]
+  return code === 0 ? (secretsIn(summary, directory)?.exitCode ?? 0) : code
+}
+
+const secretsIn = ({ secret_scan }: TrialSummary, directory: string): Failure.Failure | undefined => {
+  const reason = secretsRefused(directory, secret_scan.findings)
+  return reason === undefined ? undefined : Failure.fromError(new CommandError({ command: "run", reason }))
+}
 
 const stoppingNote = (signal: StopSignal): string =>
   signal === "SIGPIPE"
@@ -68,10 +83,21 @@ const end = Effect.fnUntraced(function* (exit: TrialExit, following: Following, 
   const model = yield* following.finish
   const ended = endedAs(exit, stopping)
   if (ended === undefined) return
+  const secrets = Exit.isSuccess(exit) ? secretsIn(exit.value.summary, show.directory) : undefined
+  const refused = Exit.isSuccess(exit) && secrets !== undefined ? withSecrets(exit.value.outcome, secrets) : {}
+  const told = { ...exited(model, ended, show.directory), ...refused }
   const lines = show.json
-    ? [exitedLine(yield* Clock.currentTimeMillis, exited(model, ended, show.directory))]
-    : endLines(model, { ended, directory: show.directory, style: output.style })
+    ? [exitedLine(yield* Clock.currentTimeMillis, told)]
+    : [
+        ...endLines(model, { ended, directory: show.directory, style: output.style }),
+        ...(secrets === undefined ? [] : Failure.lines(secrets, output.style))
+      ]
   yield* output.write(lines.map((line) => `${show.scrub(line)}\n`).join(""))
+})
+
+const withSecrets = (outcome: Outcome, { exitCode, line, next, reason }: Failure.Failure) => ({
+  exitCode: OUTCOME_CODES[outcome] === 0 ? exitCode : OUTCOME_CODES[outcome],
+  error: { reason, message: line, next }
 })
 
 const endedAs = (exit: TrialExit, stopping: { readonly signal: Extract<Ended, { _tag: "Stopped" }>["signal"] }) => {

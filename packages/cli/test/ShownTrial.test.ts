@@ -43,11 +43,11 @@ const scripted = (
     })
   )
 
-const result = (outcome: TrialResult["outcome"]) =>
+const result = (outcome: TrialResult["outcome"], findings: TrialResult["summary"]["secret_scan"]["findings"] = []) =>
   Effect.succeed({
     outcome,
     completion: undefined,
-    summary: undefined,
+    summary: { secret_scan: { clean: findings.length === 0, findings } },
     directory: "/trials/x"
   } as unknown as TrialResult)
 
@@ -82,6 +82,8 @@ const codeOf = (exit: Exit.Exit<unknown, ExitWith>): number | undefined => {
   return error?._tag === "Some" ? error.value.code : undefined
 }
 
+const SECRETS = [{ path: "config.json", line: 7, kind: "openai-key" }]
+
 describe("ShownTrial", () => {
   it.effect("prints a line per change, then how it ended, where the bundle is and what to type next", () =>
     Effect.gen(function* () {
@@ -102,6 +104,27 @@ describe("ShownTrial", () => {
         ""
       ])
     }).pipe(Effect.provide(layers(false, scripted(decided, result("done")))))
+  )
+
+  it.effect("is no success when a secret stands in the bundle: file and line are named", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(codeOf(yield* Effect.exit(shown(false))), 123)
+      const text = yield* written
+      assert.include(text, "done: lead-1 said DONE:")
+      assert.match(
+        text,
+        /error: a secret stands in trials\/x\n {2}config\.json:7 \(openai-key\)\nnext: +do not publish/
+      )
+    }).pipe(Effect.provide(layers(false, scripted(decided, result("done", SECRETS)))))
+  )
+
+  it.effect("says the same at the end of the NDJSON", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(codeOf(yield* Effect.exit(shown(true))), 123)
+      const last = JSON.parse((yield* written).trimEnd().split("\n").at(-1) ?? "") as Record<string, unknown>
+      assert.deepInclude(last, { event: "Exited", exitCode: 123, outcome: "done" })
+      assert.deepInclude(last["error"] as object, { reason: "SecretsInBundle" })
+    }).pipe(Effect.provide(layers(false, scripted(decided, result("done", SECRETS)))))
   )
 
   it.effect("on a terminal paints a block, takes it away at the end and shows the cursor again", () =>

@@ -22,7 +22,7 @@ const Text = Schema.String.check(Schema.isNonEmpty({ expected: "a text that is n
 
 /** Name of an environment variable. */
 const VariableName = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/, { expected: "the name of an environment variable" })
+  Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/u, { expected: "the name of an environment variable" })
 )
 
 /** How one endpoint is launched. `provider` is the agent program's own word for it. */

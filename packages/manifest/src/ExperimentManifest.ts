@@ -38,7 +38,9 @@ const Temperature = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { expec
 
 const Text = Schema.String.check(Schema.isNonEmpty({ expected: "a text that is not empty" }))
 
-const matching = (pattern: RegExp, expected: string) => Schema.String.check(Schema.isPattern(pattern, { expected }))
+/** The flag changes nothing in these patterns, and without it they would not be in the JSON Schema. */
+const matching = (pattern: RegExp, expected: string) =>
+  Schema.String.check(Schema.isPattern(new RegExp(pattern.source, "u"), { expected }))
 
 const defaulted = <S extends Schema.Top>(schema: S, value: S["Encoded"]) =>
   schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value)))

@@ -64,4 +64,24 @@ layer(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer))("TrialDirectory", (i
       assert.strictEqual(yield* fs.readFileString(directory.at("a.json")), '{\n  "b": [\n    1\n  ]\n}\n')
     })
   )
+
+  it.effect("refuses a number that is none, and says which", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* openTemporary
+      const error = yield* Effect.flip(directory.writeJson("a.json", { totals: [{ cost: Number.NaN }] }))
+      assert.include(error.message, "totals.0.cost of a.json")
+      assert.isFalse(yield* fs.exists(directory.at("a.json")))
+    })
+  )
+
+  it.effect("adds to a file what is told as it happens", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* openTemporary
+      yield* directory.append("events.ndjson", "one\n")
+      yield* directory.append("events.ndjson", "two\n")
+      assert.strictEqual(yield* fs.readFileString(directory.at("events.ndjson")), "one\ntwo\n")
+    })
+  )
 })

@@ -1,8 +1,9 @@
 /**
- * `manifest check|hash|show`: what a manifest says, and who it is, without running anything.
+ * `manifest check|hash|show|schema`: what a manifest says, and who it is, without running anything.
  */
 import type { Condition } from "@buzz-orchestra/manifest/Condition"
 import { Dialect } from "@buzz-orchestra/manifest/Dialect"
+import { endpointsJsonSchema, manifestJsonSchema } from "@buzz-orchestra/manifest/ManifestJsonSchema"
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import { Console, Effect, Option, Path } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -115,6 +116,26 @@ const show = Command.make(
   ])
 )
 
+const schema = Command.make(
+  "schema",
+  {
+    of: Argument.Literals("of", ["manifest", "endpoints"]).pipe(
+      Argument.withDescription("Of which file"),
+      Argument.withDefault("manifest" as const)
+    )
+  },
+  Effect.fn("manifest.schema")(function* ({ of }) {
+    const document = of === "manifest" ? manifestJsonSchema() : endpointsJsonSchema()
+    yield* Console.log(JSON.stringify(document, undefined, 2))
+  })
+).pipe(
+  Command.withDescription("Print the JSON Schema of a manifest, or of an endpoints file, for editors"),
+  Command.withExamples([
+    { command: "buzz-orchestra manifest schema > manifest.schema.json", description: "For a YAML language server" },
+    { command: "buzz-orchestra manifest schema endpoints", description: "Of the endpoints file" }
+  ])
+)
+
 /** A condition on a page. */
 export const showLines = (condition: Condition): ReadonlyArray<string> => {
   const { manifest } = condition
@@ -166,5 +187,5 @@ const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string
 /** `buzz-orchestra manifest`. */
 export const manifest = Command.make("manifest").pipe(
   Command.withDescription("Check, identify and show manifests"),
-  Command.withSubcommands([check, hash, show])
+  Command.withSubcommands([check, hash, show, schema])
 )

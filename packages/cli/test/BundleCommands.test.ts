@@ -1,0 +1,188 @@
+/** `show` and `bundle` on the directory of a trial of doubles, from the command line down. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { signedBy, testIdentity } from "@buzz-orchestra/relay/testing/TestIdentity"
+import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
+import * as TestTrial from "@buzz-orchestra/runtime/testing/TestTrial"
+import { Trial } from "@buzz-orchestra/runtime/Trial"
+import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, ConfigProvider, Context, Effect, Exit, Fiber, FileSystem, Layer, Stream } from "effect"
+import { TestConsole } from "effect/testing"
+import { command, services } from "../src/Main.ts"
+import { ExitWith, Stopping, StoppingRef } from "../src/Stopping.ts"
+import type { TrialReport } from "../src/TrialReport.ts"
+import * as TestOutput from "./TestOutput.ts"
+
+const CHANNEL = "99999999-8888-4777-8666-555555555555"
+const [LEAD, WORKER] = [testIdentity(2), testIdentity(3)]
+const API_KEY = "an-api-key-that-nobody-knows"
+const HOSTILE = `<script>alert("x")</script> & <b>'bold'</b>\u202e`
+
+/** The directory of a trial that went well, in which a worker wrote something hostile. */
+class Finished extends Context.Service<Finished, string>()("test/Finished") {
+  static readonly layer = Layer.effect(
+    Finished,
+    Effect.gen(function* () {
+      const trial = yield* Trial
+      const relay = yield* TestRelay
+      const options = yield* TestTrial.testTrialOptions()
+      const fiber = yield* Effect.forkScoped(trial.run(options))
+      const { stream } = yield* TrialEvents
+      yield* Stream.runHead(Stream.filter(stream, ({ _tag }) => _tag === "Waiting"))
+      const asked = yield* relay.say(LEAD, { channelId: CHANNEL, content: "please", mentions: [WORKER.pubkey] })
+      const tags: Array<[string, ...Array<string>]> = [
+        ["h", CHANNEL],
+        ["e", asked.id, "", "reply"],
+        ["p", LEAD.pubkey]
+      ]
+      yield* relay.push(signedBy(WORKER, { kind: 9, content: HOSTILE, tags }))
+      yield* relay.say(LEAD, { channelId: CHANNEL, content: "DONE: it is there", mentions: [] })
+      const { directory } = yield* Fiber.join(fiber)
+      return directory
+    })
+  ).pipe(Layer.provide(Layer.fresh(TestTrial.layer)), Layer.provide(NodeServices.layer))
+}
+
+const layers = Layer.mergeAll(
+  Finished.layer,
+  services,
+  TestOutput.layer(false),
+  Layer.succeed(StoppingRef, new Stopping()),
+  ConfigProvider.layer(ConfigProvider.fromUnknown({ ANTHROPIC_API_KEY: API_KEY }))
+)
+
+/** Runs the command line; what it printed and its exit code. */
+const invoke = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const { stdout } = yield* TestOutput.Written
+  const before = yield* stdout
+  const exit = yield* Effect.exit(command("9.9.9", args))
+  const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+  if (error !== undefined) assert.instanceOf(error, ExitWith)
+  return {
+    code: error instanceof ExitWith ? error.code : 0,
+    stdout: (yield* stdout).slice(before.length),
+    stderr: (yield* TestConsole.errorLines).join("\n")
+  }
+})
+
+describe("show", () => {
+  it.effect("tells outcome, team, who spoke to whom, cost, times and anomalies on one screen", () =>
+    Effect.gen(function* () {
+      const { code, stdout } = yield* invoke("show", yield* Finished)
+      assert.strictEqual(code, 0)
+      const lines = stdout.trimEnd().split("\n")
+      assert.isBelow(lines.length, 24)
+      for (const line of lines) assert.isAtMost(line.length, 80)
+      assert.match(stdout, /^test [0-9a-f]{16}/)
+      assert.match(stdout, /^done \(unscored\): lead-1 posted DONE:/m)
+      assert.match(stdout, /^lead-1 .* 2 messages/m)
+      assert.match(stdout, /lead-1 → worker-1: please$/m)
+      assert.match(stdout, /^cost {6}/m)
+      assert.match(stdout, /^phases {4}prepare /m)
+      assert.match(stdout, /^anomalies/m)
+      assert.notInclude(stdout, "\u202e")
+    }).pipe(Effect.provide(layers))
+  )
+
+  it.effect("tells the same as one JSON document", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* invoke("show", yield* Finished, "--json")
+      const report = JSON.parse(stdout) as TrialReport
+      assert.deepInclude(report, { outcome: "done", condition: "test", cost_usd: 0 })
+      assert.deepStrictEqual(
+        report.messages.map(({ author, content, to }) => [author, to.join(), content]),
+        [
+          ["user", "lead-1", "@lead-1 write hello.txt"],
+          ["lead-1", "worker-1", "please"],
+          ["worker-1", "lead-1", HOSTILE],
+          ["lead-1", "", "DONE: it is there"]
+        ]
+      )
+      assert.strictEqual(report.messages[2]?.reply_to, report.messages[1]?.id)
+    }).pipe(Effect.provide(layers))
+  )
+
+  it.effect("writes one page without a script or a request, in which nothing of others is mark-up", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* Finished
+      const file = `${yield* fs.makeTempDirectoryScoped()}/trial.html`
+      const { code } = yield* invoke("show", directory, "--html", file)
+      assert.strictEqual(code, 0)
+      const page = yield* fs.readFileString(file)
+      assert.match(page, /^<!doctype html>\n<html lang="en">/)
+      assert.include(page, '<meta name="viewport" content="width=device-width, initial-scale=1">')
+      assert.include(page, "default-src 'none'; style-src 'unsafe-inline'")
+      assert.include(page, "prefers-color-scheme:dark")
+      assert.include(
+        page,
+        "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; &lt;b&gt;&#39;bold&#39;&lt;/b&gt;</p>"
+      )
+      assert.notMatch(page, /<script|<img|<link|<iframe|\bsrc=|https?:|url\(|@import|\u202e/)
+      for (const anchor of page.matchAll(/href="(.)/g)) assert.strictEqual(anchor[1], "#")
+      // The answer stands below what it answers, one step to the right.
+      assert.match(page, /class="d0 c\d">(?:(?!<article).)*please[^]*?class="d1 c\d">(?:(?!<article).)*&lt;script/)
+      for (const heading of ["Timeline", "Cost by agent", "Transcript", "Anomalies"])
+        assert.include(page, `>${heading}</h2>`)
+    }).pipe(Effect.provide(layers))
+  )
+
+  it.effect("says so of a page that cannot be written, and of a directory without a bundle", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const empty = yield* fs.makeTempDirectoryScoped()
+      const unwritten = yield* invoke("show", yield* Finished, "--html", `${empty}/no/where.html`)
+      assert.strictEqual(unwritten.code, 124)
+      assert.include(unwritten.stderr, "cannot write")
+      const unread = yield* invoke("show", empty)
+      assert.strictEqual(unread.code, 1)
+      assert.include(unread.stderr, "it holds no bundle of a trial")
+    }).pipe(Effect.provide(layers))
+  )
+})
+
+describe("bundle", () => {
+  it.effect("verify finds nothing wrong with what a trial left", () =>
+    Effect.gen(function* () {
+      const { code, stdout } = yield* invoke("bundle", "verify", yield* Finished)
+      assert.strictEqual(code, 0)
+      assert.match(stdout, /: \d+ files, all as they should be\n$/)
+    }).pipe(Effect.provide(layers))
+  )
+
+  it.effect("verify names file and line of a secret, also of an API key that is set here, and file of a problem", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* Finished
+      yield* fs.writeFileString(`${directory}/phases/observe.log`, `one\n${API_KEY}\n`)
+      const secret = yield* invoke("bundle", "verify", directory)
+      assert.strictEqual(secret.code, 123)
+      assert.include(secret.stderr, "phases/observe.log:2 (trial-credential)")
+      assert.notInclude(secret.stderr + secret.stdout, API_KEY)
+      yield* fs.writeFileString(`${directory}/phases/observe.log`, "one\n")
+      const changed = yield* invoke("bundle", "verify", directory, "--json")
+      assert.strictEqual(changed.code, 122)
+      const { problems } = JSON.parse(changed.stdout) as { readonly problems: ReadonlyArray<{ readonly path: string }> }
+      assert.deepStrictEqual(
+        problems.map(({ path }) => path),
+        ["phases/observe.log"]
+      )
+    }).pipe(Effect.provide(layers))
+  )
+
+  it.effect("finish completes what a killed harness left, once", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* Finished
+      for (const name of ["summary.json", "result.json", "transcript.json"]) yield* fs.remove(`${directory}/${name}`)
+      yield* fs.writeFileString(`${directory}/summary.json.unfinished`, "{")
+      assert.match((yield* invoke("show", directory)).stdout, /^anomalies the harness was killed before the end/m)
+      const first = yield* invoke("bundle", "finish", directory)
+      assert.strictEqual(first.code, 0)
+      assert.include(first.stdout, "wrote result.json, summary.json, transcript.json")
+      assert.include(first.stdout, "done, unscored: lead-1 posted DONE:")
+      assert.include((yield* invoke("bundle", "finish", directory)).stdout, "it was complete")
+      assert.strictEqual((yield* invoke("bundle", "verify", directory)).code, 0)
+    }).pipe(Effect.provide(layers))
+  )
+})
