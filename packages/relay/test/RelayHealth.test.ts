@@ -26,7 +26,7 @@ const ask = (respond: Respond) =>
   )
 
 describe("a relay's health", () => {
-  it.effect("is 200 for `/_readiness` and nothing else", () =>
+  it.effect("is 200 for /_readiness and nothing else", () =>
     Effect.gen(function* () {
       const ready = yield* ask((request) => (request.path === "/_readiness" ? ok("") : { status: 404, body: "" }))
       assert.deepStrictEqual(ready, { millis: 0, skewSeconds: undefined })
