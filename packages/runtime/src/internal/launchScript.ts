@@ -26,11 +26,14 @@ export interface Launch {
  * `<name>.exit`. Both lead sessions of their own where `setsid` exists, so no terminal's signals reach the program, and nothing
  * that ends the launching command ends the waiting shell. Environment variables are not here: they come from the shell's
  * environment and never stand in an argument.
+ *
+ * The agents of a team are launched on a machine that the first of them keeps busy at once, so nothing here forks that need not: who
+ * reads the small files takes an empty one for none.
  */
 export const launchScript = (launch: Launch): string => {
   const { logs, name } = launch
   return `
-rm -f ${quote(`${logs}/${name}.exit`)} ${quote(`${logs}/${name}.pid`)}
+: >${quote(`${logs}/${name}.exit`)} >${quote(`${logs}/${name}.pid`)}
 if command -v setsid >/dev/null 2>&1; then pid=$(setsid sh -c ${quote(waitingShell("setsid ", launch))} &)
 else pid=$(sh -c ${quote(waitingShell("", launch))} &)
 fi
@@ -51,11 +54,11 @@ const waitingShell = (detach: string, { args, become, logs, name, program }: Lau
       : `umask 077\n( umask 002; exec ${detach}${become.map(quote).join(" ")} ${command} )`
   return `${running} </dev/null >>${at("stdout.log")} 2>>${at("stderr.log")} &
 pid=$!
-echo "$pid" >${at("pid.new")} && mv ${at("pid.new")} ${at("pid")}
+echo "$pid" >${at("pid")}
 echo "$pid"
 exec 2>/dev/null </dev/null >/dev/null
 wait "$pid"
-echo "$?" >${at("exit.new")} && mv ${at("exit.new")} ${at("exit")}`
+echo "$?" >${at("exit")}`
 }
 
 export interface Started {

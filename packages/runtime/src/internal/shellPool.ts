@@ -26,8 +26,8 @@ export interface ShellPool {
 const KEEP_IDLE = 2
 
 /**
- * How long a busy shell is waited for before one more is opened: most commands end sooner, and opening costs about as much, in
- * a container a process of its engine besides.
+ * How long a busy shell is waited for before one more is opened beside it: most commands end sooner, and opening costs about as
+ * much, in a container a process of its engine besides, and far more on a busy machine.
  */
 const PATIENCE = "50 millis"
 
@@ -37,6 +37,17 @@ const OPEN_LIMIT = "15 seconds"
 /** Until a shell whose command has ended must be free. */
 const FREE_LIMIT = "5 seconds"
 
+/** The shells of one user. */
+interface Lane {
+  readonly idle: Array<PooledSession>
+  /** Callers without a shell, the longest first. One that is out of patience has a shell opened on its account. */
+  readonly waiting: Array<{ readonly turn: Turn; outOfPatience: boolean }>
+  /** Shells that are lent or being opened. */
+  coming: number
+}
+
+type Turn = Deferred.Deferred<PooledSession, SessionFailure | EnvironmentError>
+
 /** At most `limit` shells are in use at once; the scope closes all. */
 export const makeShellPool = Effect.fnUntraced(function* (
   host: ShellHost,
@@ -44,13 +55,15 @@ export const makeShellPool = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ShellPool, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const permits = yield* Semaphore.make(limit)
-  const idle = new Map<string | undefined, Array<PooledSession>>()
-  /** Shells by user that are lent or being opened. */
-  const busy = new Map<string | undefined, number>()
-  /** Callers who wait for one of those, the longest first. */
-  const waiting = new Map<string | undefined, Array<Deferred.Deferred<PooledSession>>>()
+  const lanes = new Map<string | undefined, Lane>()
   /** Callers who have a shell or wait for one. */
   let callers = 0
+
+  const laneOf = (user: string | undefined): Lane => {
+    const lane = lanes.get(user) ?? { idle: [], waiting: [], coming: 0 }
+    lanes.set(user, lane)
+    return lane
+  }
 
   const open = Effect.fnUntraced(function* (user: string | undefined) {
     const own = yield* Scope.fork(scope)
@@ -63,45 +76,41 @@ export const makeShellPool = Effect.fnUntraced(function* (
     return { ...session, user, close: Scope.close(own, Exit.void) }
   })
 
-  const idleOf = Effect.fnUntraced(function* (user: string | undefined) {
-    const sessions = idle.get(user) ?? []
-    for (let session = sessions.pop(); session !== undefined; session = sessions.pop()) {
+  const idleOf = Effect.fnUntraced(function* ({ idle }: Lane) {
+    for (let session = idle.pop(); session !== undefined; session = idle.pop()) {
       if (!session.isDead()) return session
       yield* Effect.forkIn(session.close, scope)
     }
     return undefined
   })
 
-  const awaitBusy = Effect.fnUntraced(function* (user: string | undefined) {
-    if ((busy.get(user) ?? 0) === 0) return undefined
-    const turn = Deferred.makeUnsafe<PooledSession>()
-    const queue = waiting.get(user) ?? []
-    waiting.set(user, queue)
-    queue.push(turn)
-    const session = yield* Effect.timeoutOption(Deferred.await(turn), PATIENCE)
-    if (Option.isSome(session)) return session.value
-    const place = queue.indexOf(turn)
-    if (place >= 0) queue.splice(place, 1)
-    // Given at the very moment when the patience ended.
-    return place >= 0 ? undefined : yield* Deferred.await(turn)
+  /** What comes first is taken, a shell that is given back or the new one; the other serves the next caller. */
+  const awaitTurn = Effect.fnUntraced(function* (user: string | undefined, lane: Lane) {
+    const turn: Turn = Deferred.makeUnsafe()
+    const waiter = { turn, outOfPatience: false }
+    lane.waiting.push(waiter)
+    const soon = lane.coming === 0 ? Option.none() : yield* Effect.timeoutOption(Deferred.await(turn), PATIENCE)
+    if (Option.isSome(soon) || !lane.waiting.includes(waiter)) return yield* Deferred.await(turn)
+    waiter.outOfPatience = true
+    lane.coming += 1
+    const opening = yield* Effect.forkIn(open(user), scope)
+    opening.addObserver((exit) => arrive(lane, exit))
+    return yield* Deferred.await(turn)
   })
 
-  const note = (user: string | undefined, change: 1 | -1) => void busy.set(user, (busy.get(user) ?? 0) + change)
-
   const take = Effect.fnUntraced(function* (user: string | undefined) {
-    const free = yield* idleOf(user)
-    const session = free ?? (yield* awaitBusy(user))
-    // A shell that is handed on stays busy all the time.
-    if (free !== undefined || session === undefined) note(user, 1)
-    return session ?? (yield* Effect.onError(open(user), () => Effect.sync(() => note(user, -1))))
+    const lane = laneOf(user)
+    const session = yield* idleOf(lane)
+    if (session === undefined) return yield* awaitTurn(user, lane)
+    lane.coming += 1
+    return session
   })
 
   const give = Effect.fnUntraced(function* (session: PooledSession, free: Option.Option<boolean>) {
+    const lane = laneOf(session.user)
     const clean = !session.isDead() && Option.getOrElse(free, () => false)
-    const next = clean ? waiting.get(session.user)?.shift() : undefined
-    if (next !== undefined) return void (yield* Deferred.succeed(next, session))
-    note(session.user, -1)
-    if (clean) return void idle.set(session.user, [...(idle.get(session.user) ?? []), session])
+    if (clean) return arrive(lane, Exit.succeed(session))
+    lane.coming -= 1
     // Held by a process left behind: it stays open, so that nothing of that process's output is refused.
     if (!session.isDead() && Option.isSome(free) && !free.value) return
     yield* Effect.forkIn(session.close, scope)
@@ -110,7 +119,7 @@ export const makeShellPool = Effect.fnUntraced(function* (
   const leave = Effect.suspend(() => {
     callers -= 1
     if (callers > 0) return Effect.void
-    const surplus = [...idle.values()].flatMap((sessions) => sessions.splice(KEEP_IDLE))
+    const surplus = [...lanes.values()].flatMap(({ idle }) => idle.splice(KEEP_IDLE))
     return Effect.forEach(surplus, ({ close }) => Effect.forkIn(close, scope), { discard: true })
   })
 
@@ -144,6 +153,18 @@ export const makeShellPool = Effect.fnUntraced(function* (
 
   return { use }
 })
+
+/** A shell is handed to who waits longest, and stays lent; that none came is told to one on whose account it was opened. */
+const arrive = (lane: Lane, exit: Exit.Exit<PooledSession, SessionFailure | EnvironmentError>): void => {
+  const next = Exit.isSuccess(exit) ? lane.waiting[0] : lane.waiting.find(({ outOfPatience }) => outOfPatience)
+  if (next !== undefined) {
+    lane.waiting.splice(lane.waiting.indexOf(next), 1)
+    Deferred.doneUnsafe(next.turn, exit)
+  }
+  if (next !== undefined && Exit.isSuccess(exit)) return
+  lane.coming -= 1
+  if (Exit.isSuccess(exit)) lane.idle.push(exit.value)
+}
 
 const silent = (host: ShellHost) =>
   new EnvironmentError({
