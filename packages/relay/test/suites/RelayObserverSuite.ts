@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Layer, type Scope, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { BuzzClient } from "../../src/BuzzClient.ts"
+import { BuzzClient, MAX_MESSAGE_BYTES } from "../../src/BuzzClient.ts"
 import { RelayObserver } from "../../src/RelayObserver.ts"
 import { testIdentity } from "../../src/testing/TestIdentity.ts"
 
@@ -48,6 +48,17 @@ export const suite = <E, R>(
         assert.deepStrictEqual(contents(yield* Fiber.join(first)), expected)
         assert.deepStrictEqual(contents(yield* Stream.runCollect(Stream.take(observation.events, 3))), expected)
         assert.deepStrictEqual(contents(yield* observation.seen), expected)
+      })
+    )
+
+    promise(
+      "shows a message whose frame is larger than a relay takes",
+      Effect.gen(function* () {
+        const { observe, say, lead } = yield* channel
+        const observation = yield* observe
+        const long = "x".repeat(MAX_MESSAGE_BYTES)
+        yield* say(lead, long)
+        assert.deepStrictEqual(contents(yield* Stream.runCollect(Stream.take(observation.events, 1))), [long])
       })
     )
 
