@@ -3,6 +3,7 @@ import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effe
 import { SecureRandom } from "effect/crypto"
 import { BuzzClient } from "../src/BuzzClient.ts"
 import * as BuzzClientNative from "../src/BuzzClientNative.ts"
+import * as ChannelHistory from "../src/ChannelHistory.ts"
 import { signEvent } from "../src/EventSigning.ts"
 import * as RelayConnection from "../src/RelayConnection.ts"
 import { RelayObserver } from "../src/RelayObserver.ts"
@@ -88,12 +89,12 @@ it.live("keeps every message of many talkers while connections are cut again and
   }).pipe(Effect.scoped, Effect.provide(over(relay)))
 )
 
-it.live("reads a history of more than a thousand messages", () =>
+it.live("reads a history of more than a page, all of one second", () =>
   Effect.gen(function* () {
     const { observer, user, lead, id } = yield* channel
     const schnorr = yield* Schnorr
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    const sent = Array.from({ length: 1_050 }, (_, index) => `message ${index}`)
+    const sent = Array.from({ length: ChannelHistory.PAGE_SIZE + 20 }, (_, index) => `message ${index}`)
     const connection = yield* RelayConnection.open({ url: lead.relayUrl, identity: lead.identity })
     yield* Effect.forEach(
       sent,
