@@ -170,14 +170,6 @@ layer(Solo.layer, { excludeTestServices: true, timeout: Programs.SLOW.timeout })
   )
 })
 
-/** The least that is an agent. */
-const AGENT = `#!/bin/sh
-read -r line
-id=$(printf %s "$line" | sed 's/.*"id":\\([0-9]*\\).*/\\1/')
-echo "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":$id,\\"result\\":{\\"protocolVersion\\":1}}"
-cat > /dev/null
-`
-
 layer(Relay.layer, { excludeTestServices: true })("buzz-acp", (it) => {
   it.effect(
     "cancels an agent that falls silent, and ends its process",
@@ -204,7 +196,7 @@ layer(Relay.layer, { excludeTestServices: true })("buzz-acp", (it) => {
         const self = yield* Relay.person("solo-1")
         const fileSystem = yield* FileSystem.FileSystem
         const directory = yield* fileSystem.makeTempDirectoryScoped({ prefix: "acp-agent-" })
-        yield* fileSystem.writeFileString(`${directory}/agent`, AGENT, { mode: 0o755 })
+        yield* fileSystem.writeFileString(`${directory}/agent`, Programs.LEAST_AGENT, { mode: 0o755 })
         for (const [env, code, text] of [
           [{ BUZZ_ACP_NO_TYPING: "1" }, 2, "error: invalid value '1'"],
           [{ BUZZ_PRIVATE_KEY: "zz" }, 1, "Error: configuration error: BUZZ_PRIVATE_KEY"],

@@ -42,6 +42,23 @@ const system = (name: string) =>
 
 const first = (name: string, prompt = "x") => `${system(name)}\n\n[Context]\nScope: channel\n\n${prompt}`
 
+/** An MCP server whose one tool does not return what it promises. */
+const TYPED_SERVER = `
+answer() { echo "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":\${id%%[!0-9]*},\\"result\\":$1}"; }
+while read -r line; do
+  id=\${line#*'"id":'}
+  case $line in
+    *'"initialize"'*)
+      answer '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"0"}}' ;;
+    *'"tools/list"'*)
+      schema='{"type":"object","properties":{"n":{"type":"integer"}}}'
+      answer '{"tools":[{"name":"shell","inputSchema":{"type":"object"},"outputSchema":'"$schema"'}]}' ;;
+    *'"tools/call"'*)
+      answer '{"content":[],"structuredContent":{"n":"none"}}' ;;
+  esac
+done
+`
+
 /** For one test after the other. */
 const IN_ORDER = { ...Programs.SLOW, concurrent: false }
 
@@ -75,6 +92,19 @@ layer(TestLayer, { excludeTestServices: true, timeout: Programs.SLOW.timeout })(
         assert.include(JSON.stringify(updates()[3]), "from-session []")
         assert.include((yield* Effect.flip(prompt("second"))).message, 'expected "yes"')
         assert.include((yield* Effect.flip(prompt("third"))).message, "no value for {member:nobody}")
+      }),
+    IN_ORDER
+  )
+
+  it.effect(
+    "holds the tools of another server to the schemas that it gave for their results",
+    () =>
+      Effect.gen(function* () {
+        const { session } = yield* Shared
+        const { prompt } = yield* session({ name: "typed", command: "sh", args: ["-c", TYPED_SERVER], env: [] })
+        const failed = yield* Effect.flip(prompt(first("writer-1", "second")))
+        assert.include(failed.message, "mcp: shell: ")
+        assert.include(failed.message, "data/n must be integer")
       }),
     IN_ORDER
   )

@@ -30,14 +30,22 @@ layer(Programs.layer, { excludeTestServices: true })("the built programs", (it) 
           yield* fileSystem.copyFile(yield* Programs.programPath(program), `${bin}/${program}`)
           yield* fileSystem.chmod(`${bin}/${program}`, 0o755)
         }
-        for (const [program, code, text] of [
-          ["buzz", 3, "BUZZ_PRIVATE_KEY is required"],
-          ["buzz-acp", 2, "--private-key"],
-          ["buzz-agent", 2, "BUZZ_AGENT_PROVIDER is required"],
-          ["relay-forwarder", 2, "usage: relay-forwarder"]
+        yield* fileSystem.writeFileString(`${bin}/agent`, Programs.LEAST_AGENT, { mode: 0o755 })
+        // A secured relay, for which parts are loaded that an unsecured one does not need.
+        const relay = { BUZZ_PRIVATE_KEY: "1".repeat(64), BUZZ_RELAY_URL: "wss://127.0.0.1:9" }
+        for (const [program, env, code, text] of [
+          ["buzz", relay, 2, "connect ECONNREFUSED"],
+          [
+            "buzz-acp",
+            { ...relay, BUZZ_ACP_AGENT_COMMAND: `${bin}/agent` },
+            1,
+            "relay connect error: connect ECONNREFUSED"
+          ],
+          ["buzz-agent", {}, 2, "BUZZ_AGENT_PROVIDER is required"],
+          ["relay-forwarder", {}, 2, "usage: relay-forwarder"]
         ] as const) {
           const args = program === "buzz" ? ["users", "get"] : []
-          const running = yield* Programs.start(`${bin}/${program}`, args, { env: { PATH: "/none" }, cwd: "/" })
+          const running = yield* Programs.start(`${bin}/${program}`, args, { env: { PATH: "/none", ...env }, cwd: "/" })
           assert.strictEqual(yield* Effect.timeout(running.exitCode, "10 seconds"), code, program)
           yield* running.awaitOutput(text)
         }

@@ -47,8 +47,8 @@ export const start = Effect.fnUntraced(function* (env: Record<string, string>) {
     connection.agent.request("initialize", { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {} })
   )
 
-  /** A session in a directory of its own. `withTools`: it has a `buzz-dev-mcp`, a process more. */
-  const session = Effect.fnUntraced(function* (withTools: "with tools" | "without tools") {
+  /** A session in a directory of its own, with a `buzz-dev-mcp`, without any server, or with this one. */
+  const session = Effect.fnUntraced(function* (tools: "with tools" | "without tools" | acp.McpServer) {
     const fileSystem = yield* FileSystem.FileSystem
     const cwd = yield* fileSystem.makeTempDirectoryScoped({ prefix: "agent-test-" })
     const server = {
@@ -57,7 +57,8 @@ export const start = Effect.fnUntraced(function* (env: Record<string, string>) {
       args: [],
       env: [{ name: "BUZZ_PRIVATE_KEY", value: "from-session" }]
     }
-    const mcpServers: Array<acp.McpServer> = withTools === "with tools" ? [server] : []
+    const mcpServers: Array<acp.McpServer> =
+      tools === "with tools" ? [server] : tools === "without tools" ? [] : [tools]
     const { sessionId } = yield* request(() => connection.agent.request("session/new", { cwd, mcpServers }))
     return {
       sessionId,

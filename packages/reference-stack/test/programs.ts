@@ -124,3 +124,11 @@ export const children = (pid: number) =>
     FileSystem.FileSystem.use((fileSystem) => fileSystem.readFileString(`/proc/${pid}/task/${pid}/children`)),
     (text) => text.trim().split(" ").map(Number)
   )
+
+/** The least that is an ACP agent: a script that answers `initialize`. */
+export const LEAST_AGENT = `#!/bin/sh
+read -r line
+id=\${line#*'"id":'}
+echo "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":\${id%%[!0-9]*},\\"result\\":{\\"protocolVersion\\":1}}"
+while read -r line; do :; done
+`
