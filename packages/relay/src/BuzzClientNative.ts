@@ -13,6 +13,7 @@ import { type Filter, newestFirst, oldestFirst } from "./Filter.ts"
 import * as FoundChannel from "./FoundChannel.ts"
 import { decodeEventValue } from "./internal/decodeEvent.ts"
 import * as RelayHttp from "./internal/relayHttp.ts"
+import { remembering } from "./internal/rememberedSignatures.ts"
 import * as Templates from "./internal/templates.ts"
 import { type EventTemplate, type NostrEvent, tagValues } from "./NostrEvent.ts"
 import * as OwnerAttestation from "./OwnerAttestation.ts"
@@ -41,7 +42,7 @@ export const layerWith = (
 export const layer = layerWith({})
 
 const make = Effect.fnUntraced(function* (options: BuzzClientNativeOptions) {
-  const schnorr = yield* Schnorr
+  const schnorr = remembering(yield* Schnorr)
   const http = yield* RelayHttp.make({
     retry: options.retry ?? RetryPolicy.standard,
     timeout: Duration.fromInputUnsafe(options.timeout ?? "10 seconds")
