@@ -47,7 +47,7 @@ const COMMAND_CODES = {
   NoEnvironmentWorks: 15,
   LeftoversRemain: 61,
   RelayDataUnusable: 69,
-  BundleNotReadable: 1,
+  BundleNotReadable: 125,
   BundleNotVerified: 122,
   SecretsInBundle: 123,
   PageNotWritten: 124

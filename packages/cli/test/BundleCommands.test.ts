@@ -6,8 +6,9 @@ import * as TestTrial from "@buzz-orchestra/runtime/testing/TestTrial"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
 import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, ConfigProvider, Context, Effect, Exit, Fiber, FileSystem, Layer, Stream } from "effect"
+import { Cause, ConfigProvider, Context, Effect, Exit, Fiber, FileSystem, Layer, Option, Stream } from "effect"
 import { TestConsole } from "effect/testing"
+import { show, verify } from "../src/BundleCommands.ts"
 import { command, services } from "../src/Main.ts"
 import { ExitWith, Stopping, StoppingRef } from "../src/Stopping.ts"
 import type { TrialReport } from "../src/TrialReport.ts"
@@ -135,7 +136,7 @@ describe("show", () => {
       assert.strictEqual(unwritten.code, 124)
       assert.include(unwritten.stderr, "cannot write")
       const unread = yield* invoke("show", empty)
-      assert.strictEqual(unread.code, 1)
+      assert.strictEqual(unread.code, 125)
       assert.include(unread.stderr, "it holds no bundle of a trial")
     }).pipe(Effect.provide(layers))
   )
@@ -183,6 +184,32 @@ describe("bundle", () => {
       assert.include(first.stdout, "done, unscored: lead-1 posted DONE:")
       assert.include((yield* invoke("bundle", "finish", directory)).stdout, "it was complete")
       assert.strictEqual((yield* invoke("bundle", "verify", directory)).code, 0)
+    }).pipe(Effect.provide(layers))
+  )
+})
+
+describe("a bundle that is refused", () => {
+  const refusal = (directory: string) =>
+    Effect.map(Effect.flip(verify({ directory, secrets: [], json: false })), ({ reason }) => reason)
+
+  it.effect("is refused by a reason for each thing that can be wrong with it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* Finished
+      const missing = yield* refusal(`${directory}/missing`)
+      assert.strictEqual(missing._tag, "BundleNotReadable")
+      const path = `${directory}/timing.json`
+      const timing = yield* fs.readFileString(path)
+      yield* fs.writeFileString(path, `${timing}\n`)
+      const changed = yield* refusal(directory)
+      assert.strictEqual(changed._tag, "BundleNotVerified")
+      yield* fs.writeFileString(path, `${timing}${API_KEY}\n`)
+      const leaking = yield* refusal(directory)
+      assert.strictEqual(leaking._tag, "SecretsInBundle")
+      yield* fs.writeFileString(path, timing)
+      const html = Option.some(`${directory}/no/where.html`)
+      const unwritten = yield* Effect.flip(show({ directory, json: false, html }))
+      assert.strictEqual(unwritten.reason._tag, "PageNotWritten")
     }).pipe(Effect.provide(layers))
   )
 })

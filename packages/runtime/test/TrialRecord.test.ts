@@ -22,7 +22,9 @@ layer(TrialEvents.layer)("TrialRecord", (it) => {
       const running = yield* Effect.forkScoped(record.phase("install", Effect.as(Effect.sleep("1500 millis"), "value")))
       yield* TestClock.adjust("1500 millis")
       assert.strictEqual(yield* Fiber.join(running), "value")
-      assert.deepStrictEqual((yield* record.facts).phases, [{ phase: "install", started_at: "1970-01-01T00:00:00.000Z", seconds: 1.5, error: null }])
+      assert.deepStrictEqual((yield* record.facts).phases, [
+        { phase: "install", started_at: "1970-01-01T00:00:00.000Z", seconds: 1.5, error: null }
+      ])
       const events = yield* told
       assert.isTrue(events.some((event) => event._tag === "PhaseStarted" && event.phase === "install"))
       assert.isTrue(events.some((event) => event._tag === "PhaseEnded" && event.millis === 1500))
