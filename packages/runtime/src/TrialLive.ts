@@ -7,20 +7,7 @@ import { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { type ProvisionRequest, TrialProvisioner } from "@buzz-orchestra/relay/TrialProvisioner"
 import * as TrialRoster from "@buzz-orchestra/relay/TrialRoster"
-import {
-  Cause,
-  Context,
-  Effect,
-  Exit,
-  FileSystem,
-  identity,
-  Layer,
-  Option,
-  Path,
-  type PlatformError,
-  Ref,
-  Scope
-} from "effect"
+import { Cause, Context, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Ref, Scope } from "effect"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { exitWithin, sentence } from "./internal/bounded.ts"
 import { secretsOf } from "./internal/composeTeam.ts"
@@ -228,9 +215,11 @@ const finish = Effect.fnUntraced(function* (
   error: SummarizedError | undefined
 ) {
   if (Option.isSome(directory)) {
-    // A trial that was provisioned has one already.
-    if ((yield* record.facts).handle === undefined) {
-      const trajectory = keepTrajectory({ options, record, directory: directory.value, events: [], redact: identity })
+    const { cleanup, handle } = yield* record.facts
+    // A trial that came as far as its clean-up has one already.
+    if (!cleanup.some(({ step }) => step === WRITE_TRAJECTORY)) {
+      const redact = scrubbing(handle, options)
+      const trajectory = keepTrajectory({ options, record, directory: directory.value, events: [], redact })
       yield* record.step(WRITE_TRAJECTORY, TRAJECTORY_DEADLINE, trajectory)
     }
   }

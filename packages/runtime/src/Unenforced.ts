@@ -6,17 +6,21 @@
 import type { AgentClass, ExperimentManifest } from "@buzz-orchestra/manifest/ExperimentManifest"
 import { Schema } from "effect"
 import type { Receipt } from "./Receipt.ts"
+import type { ContainerSummary } from "./TrialSummary.ts"
 
 /** A field that was not held to, as it stands in the manifest, and why. */
 export const Unenforced = Schema.Struct({ field: Schema.String, why: Schema.String })
 /** A field that was not held to, and why. */
 export type Unenforced = typeof Unenforced.Type
 
-/** Such fields of this manifest. `isContained` says whether the environment can limit what it gives. */
+/** What an environment gives; `undefined` for one that cannot limit it. */
+export type GivenLimits = ContainerSummary["limits"] | undefined
+
+/** Such fields of this manifest. `given` is what the environment's engine says it gives. */
 export const of = (
   manifest: ExperimentManifest,
   receipts: ReadonlyArray<Receipt>,
-  isContained: boolean
+  given: GivenLimits
 ): ReadonlyArray<Unenforced> => [
   ...manifest.roster.flatMap((agentClass, index) =>
     [...settings(agentClass), ...limits(agentClass, receipts)].map(({ field, why }) => ({
@@ -25,12 +29,23 @@ export const of = (
     }))
   ),
   ...trialLimit(manifest, receipts),
-  ...(isContained
-    ? []
-    : Object.entries(manifest.environment).flatMap(([field, value]) =>
-        value === null ? [] : [{ field: `environment.${field}`, why: "this kind of environment has no such limit" }]
-      ))
+  ...overrides(manifest, given)
 ]
+
+/** An engine may give something else than it was asked for. */
+const overrides = ({ environment }: ExperimentManifest, given: GivenLimits): ReadonlyArray<Unenforced> => {
+  const { override_cpus, override_memory_mb, override_storage_mb } = environment
+  const rows = [
+    ["override_cpus", override_cpus, given?.cpus],
+    ["override_memory_mb", override_memory_mb, given?.memory_mb],
+    ["override_storage_mb", override_storage_mb, given?.storage_mb]
+  ] as const
+  return rows.flatMap(([field, asked, got]) => {
+    if (asked === null || asked === got) return []
+    const why = given === undefined ? "this kind of environment has no limits" : `the engine gives ${got ?? "no limit"}`
+    return [{ field: `environment.${field}`, why }]
+  })
+}
 
 const IDENTITY = "part of the condition's identity only; nothing is run differently for it"
 

@@ -242,11 +242,12 @@ describe("a cost", () => {
 })
 
 describe("what a manifest says and a trial was not held to", () => {
+  const LIMITS = { cpus: 4, memory_mb: null, storage_mb: null, pids: null }
   const fieldsOf = (
     condition: ReturnType<typeof conditionWith>,
     receipts: ReadonlyArray<Receipt.Receipt>,
-    contained = true
-  ) => Unenforced.of(condition.manifest, receipts, contained).map(({ field }) => field)
+    given: Unenforced.GivenLimits = LIMITS
+  ) => Unenforced.of(condition.manifest, receipts, given).map(({ field }) => field)
 
   it("is nothing for a plain manifest whose agents report", () => {
     const condition = conditionWith({ roster: [{ id: "lead", budget: { max_cost_usd: 1 } }] })
@@ -265,7 +266,7 @@ describe("what a manifest says and a trial was not held to", () => {
       "trial_budget.max_cost_usd"
     ])
     const handed = receiptOf(agent("lead-1", [...TURN, usage(1, 1, 0)], [handoff(5)]))
-    assert.match(Unenforced.of(condition.manifest, [handed], true)[0]?.why ?? "", /handoffs of lead-1/)
+    assert.match(Unenforced.of(condition.manifest, [handed], LIMITS)[0]?.why ?? "", /handoffs of lead-1/)
   })
 
   it("is every setting that no agent reads", () => {
@@ -276,12 +277,17 @@ describe("what a manifest says and a trial was not held to", () => {
       ],
       environment: { override_cpus: 4 }
     })
-    assert.deepStrictEqual(fieldsOf(condition, [], false), [
-      "roster[0].generation.compact_at_percent",
-      "roster[0].generation.extra.a",
-      "roster[1].concurrency",
-      "environment.override_cpus"
-    ])
-    assert.notInclude(fieldsOf(condition, [], true), "environment.override_cpus")
+    assert.deepStrictEqual(
+      Unenforced.of(condition.manifest, [], undefined).map(({ field }) => field),
+      [
+        "roster[0].generation.compact_at_percent",
+        "roster[0].generation.extra.a",
+        "roster[1].concurrency",
+        "environment.override_cpus"
+      ]
+    )
+    assert.notInclude(fieldsOf(condition, []), "environment.override_cpus")
+    const [other] = Unenforced.of(condition.manifest, [], { ...LIMITS, cpus: 2 }).slice(-1)
+    assert.deepStrictEqual(other, { field: "environment.override_cpus", why: "the engine gives 2" })
   })
 })

@@ -101,6 +101,7 @@ const MARKERS: ReadonlyArray<readonly [target: string, message: string, meaning:
     { _tag: "SteerAcked", eventId: A, delivered: false }
   ],
   ["acp::tool", "tool_call: buzz-dev-mcp__shell (other)", { _tag: "ToolCalled", title: "buzz-dev-mcp__shell" }],
+  ["acp::tool", "tool_call_update: t1 → completed", { _tag: "ToolUpdated", id: "t1", status: "completed" }],
   [
     "buzz_agent::session",
     "handoff #2 (history 80 -> 5 items; 180000 -> 4200 tokens)",

@@ -7,7 +7,7 @@ import * as LoggedAgent from "../LoggedAgent.ts"
 import type { AccountedAgent } from "../Receipt.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
 import type { ProvisionedAgent } from "../TrialEvent.ts"
-import { classOf } from "./keepAccounts.ts"
+import { classOf } from "./accountsOf.ts"
 
 export const accountAgents = Effect.fnUntraced(function* (
   directory: TrialDirectory,

@@ -9,7 +9,8 @@ import type { InstalledStack } from "../StackInstaller.ts"
 import * as TeamState from "../TeamState.ts"
 import type { TrialRun } from "../TrialRuntime.ts"
 import { collectLogs } from "./collectLogs.ts"
-import { keepAccounts } from "./keepAccounts.ts"
+import { accountsOf } from "./accountsOf.ts"
+import { KEEP_ACCOUNTS, keepAccounts } from "./keepAccounts.ts"
 import { keepEvidence } from "./keepEvidence.ts"
 import { keepTrajectory, TRAJECTORY_DEADLINE, WRITE_TRAJECTORY } from "./keepTrajectory.ts"
 import { noteInterruption } from "./noteInterruption.ts"
@@ -105,7 +106,14 @@ const collect = Effect.fnUntraced(function* (clean: CleanUp) {
   const logs = yield* fetchLogs(clean)
   // Whoever is ended may have had something to report even then.
   const team = supervision === undefined ? undefined : yield* supervision.state
-  yield* record.step("keep the accounts", ACCOUNTS_DEADLINE, keepAccounts(run, { team, ...logs }))
+  yield* record.step(KEEP_ACCOUNTS, ACCOUNTS_DEADLINE, keepAccounts(run, { team, ...logs }))
+  const { accounts, cleanup } = yield* record.facts
+  if (accounts === undefined) {
+    // Logs that cannot be read do not cost what was heard of them.
+    const trouble = cleanup.find(({ step }) => step === KEEP_ACCOUNTS)?.error ?? "not read"
+    const { manifest } = run.trial.options.condition
+    yield* record.learn({ accounts: accountsOf(run.handle, manifest, team?.agents ?? new Map(), trouble) })
+  }
   if (channel !== undefined) yield* keepEvidence({ run, redactor, channel, actor: stage.actor })
   const events = channel === undefined ? [] : (yield* channel.seen).events
   const redact = (text: string) => Redaction.apply(redactor, text)

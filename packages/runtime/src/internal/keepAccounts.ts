@@ -1,13 +1,12 @@
 /**
  * Draws up the accounts of a trial when its logs are collected, and writes `receipts.jsonl`.
  */
-import type { AgentClass, ExperimentManifest } from "@buzz-orchestra/manifest/ExperimentManifest"
 import { Effect, FileSystem, Ref, Stream } from "effect"
-import * as Accounting from "../Accounting.ts"
 import * as LoggedAgent from "../LoggedAgent.ts"
 import * as Receipt from "../Receipt.ts"
 import type { AgentKnown, TeamState } from "../TeamState.ts"
 import type { TrialRun } from "../TrialRuntime.ts"
+import { accountsOf } from "./accountsOf.ts"
 
 /** What the accounts are drawn up from. */
 export interface AccountsInput {
@@ -19,32 +18,26 @@ export interface AccountsInput {
   readonly trouble: string | undefined
 }
 
+/** The step of the clean-up. */
+export const KEEP_ACCOUNTS = "keep the accounts"
+
 const RECEIPTS = "receipts.jsonl"
 
 /** The accounts are known before they are written, so that a disk that fails does not cost them. */
 export const keepAccounts = Effect.fnUntraced(function* (run: TrialRun, { fetched, team, trouble }: AccountsInput) {
   const { directory, handle, record, trial } = run
-  const { manifest } = trial.options.condition
-  const agents = yield* Effect.forEach(
+  const known = yield* Effect.forEach(
     handle.credentials,
-    Effect.fnUntraced(function* ({ agentId, endpoint }) {
-      const agentClass = classOf(manifest, agentId)
-      // The credentials were matched with the roster before anything was launched; of what does not match, nothing ran.
-      if (agentClass === undefined) return []
+    Effect.fnUntraced(function* ({ agentId }) {
       const isFetched = STREAMS.some((stream) => fetched.has(logName(agentId, stream)))
-      const known = isFetched ? yield* readLogs(run, agentId) : team?.agents.get(agentId)
-      return [{ agentId, agentClass, price: manifest.prices[endpoint], known }]
+      return [agentId, isFetched ? yield* readLogs(run, agentId) : team?.agents.get(agentId)] as const
     })
   )
-  const accounts = Accounting.of(agents.flat(), trouble)
+  const accounts = accountsOf(handle, trial.options.condition.manifest, new Map(known), trouble)
   yield* record.learn({ accounts })
   const lines = accounts.receipts.map((receipt) => `${Receipt.toLine(receipt)}\n`)
   yield* directory.write(RECEIPTS, lines.join(""), { mode: 0o600 })
 })
-
-/** The class that an agent is a member of. */
-export const classOf = ({ roster }: ExperimentManifest, agentId: string): AgentClass | undefined =>
-  roster.find(({ id }) => agentId.startsWith(`${id}-`) && /^\d+$/.test(agentId.slice(id.length + 1)))
 
 const STREAMS = ["stdout", "stderr"] as const
 

@@ -9,7 +9,7 @@ import * as Trajectory from "../Trajectory.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
 import type { TrialOptions } from "../TrialOptions.ts"
 import { namesOf } from "./channelView.ts"
-import { classOf } from "./keepAccounts.ts"
+import { classOf } from "./accountsOf.ts"
 
 /** The step of the clean-up. */
 export const WRITE_TRAJECTORY = "write the trajectory"

@@ -3,7 +3,6 @@
  */
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import type { AgentUsersHeld } from "../AgentUsers.ts"
-import * as Accounting from "../Accounting.ts"
 import type { AgentState } from "../AgentState.ts"
 import type { EnvironmentFacts } from "../EnvironmentService.ts"
 import type { Receipt } from "../Receipt.ts"
@@ -15,6 +14,7 @@ import type { AgentSummary, AgentUsersSummary, ContainerSummary, TrialSummary } 
 import * as Unenforced from "../Unenforced.ts"
 import * as Usage from "../Usage.ts"
 import * as Verdict from "../Verdict.ts"
+import { accountsOf } from "./accountsOf.ts"
 import type { Inspection } from "./inspectFiles.ts"
 
 /** File name of an agent's composed prompt, in the trial directory and below the layout's `prompts`. */
@@ -96,7 +96,8 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
   const { container, endedAt, environment, error, facts, files, inspection, options } = input
   const { condition } = options
   const agents = facts.agents ?? (facts.handle === undefined ? [] : agentSummaries(facts.handle, undefined))
-  const accounts = facts.accounts ?? Accounting.of([])
+  const unlaunched = facts.handle ?? { credentials: [] }
+  const accounts = facts.accounts ?? accountsOf(unlaunched, condition.manifest, new Map())
   return {
     bundle_version: "1",
     run_id: options.runId,
@@ -128,7 +129,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     agents: agents.map((agent) => withReceipt(agent, accounts.receipts)),
     totals: accounts.totals,
     accounting: accounts.accounting,
-    unenforced: Unenforced.of(condition.manifest, accounts.receipts, container !== undefined),
+    unenforced: Unenforced.of(condition.manifest, accounts.receipts, container?.limits),
     message_count: facts.messageCount ?? 0,
     evidence: facts.evidence ?? null,
     stack: facts.stack?.digests ?? {},

@@ -171,14 +171,16 @@ const writesWhatItPromised = (it: Case): ReadonlyArray<string> => {
     points.calls.some(
       ({ about, fault, phase, step }) =>
         fault !== undefined &&
-        ((step === "write a document" && (about.startsWith(path) || about === DIRECTORY)) ||
+        ((step === "write a document" && (about.startsWith(path) || path.startsWith(`${about}/`))) ||
           (step === "write a document" && phase === "prepare" && /manifest|endpoints/.test(path)) ||
           (step === "append to a log" && about === path))
     )
   const promised = [
     ...(began("prepare") ? ["manifest.json", "endpoints.redacted.json", "summary.json"] : []),
     ...(began("install") ? agentIds(it.script).map((agentId) => `${agentId}.system-prompt.md`) : []),
-    ...(began("post") ? ["transcript.json", ...(it.script.graded ? ["buzz-evidence.json"] : [])] : [])
+    ...(began("post") ? ["transcript.json", "buzz-evidence.json"] : []),
+    ...(began("collect") ? ["receipts.jsonl"] : []),
+    ...(began("prepare") ? ["agent/trajectory.json"] : [])
   ]
   const missing = promised.filter(
     (name) => files.text(`${DIRECTORY}/${name}`) === undefined && !failed(`${DIRECTORY}/${name}`)
