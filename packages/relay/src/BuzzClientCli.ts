@@ -5,27 +5,18 @@
  * The program shows less than the relay has: no signatures, no edits and no deletions. Ids are checked here; that a message
  * is signed by its author is the relay's word.
  */
-import { Clock, Config, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Config, Duration, Effect, Layer, Option } from "effect"
 import { ChildProcessSpawner } from "effect/process"
 import { type Actor, BuzzClient, type ChannelMember, MAX_MESSAGE_BYTES } from "./BuzzClient.ts"
 import * as ChannelHistory from "./ChannelHistory.ts"
 import * as EventKind from "./EventKind.ts"
-import { eventId } from "./EventSigning.ts"
 import { oldestFirst } from "./Filter.ts"
 import * as FoundChannel from "./FoundChannel.ts"
+import * as Calls from "./internal/buzzCalls.ts"
 import * as Program from "./internal/buzzProgram.ts"
-import * as Reply from "./internal/programReply.ts"
-import { retrying } from "./internal/retrying.ts"
 import { profileName } from "./internal/templates.ts"
-import { Hex64, type NostrEvent, Tag, tagValues } from "./NostrEvent.ts"
-import {
-  MentionNotStored,
-  MentionsUnsupported,
-  MessageTooLong,
-  RelayError,
-  type RelayReason,
-  RelayRefused
-} from "./RelayError.ts"
+import { type NostrEvent, tagValues } from "./NostrEvent.ts"
+import { MentionNotStored, MentionsUnsupported, MessageTooLong, RelayError, type RelayReason } from "./RelayError.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
 /** Which program, and how patient the client is. */
@@ -38,8 +29,7 @@ export interface BuzzClientCliOptions {
   readonly timeout?: Duration.Input
 }
 
-/** Stands in `sig` of events that the program printed: it prints none. */
-export const NO_SIGNATURE = "0".repeat(128)
+export { NO_SIGNATURE } from "./internal/buzzCalls.ts"
 
 /** Over this program. `PATH` is read once, for the program's own environment. */
 export const layerWith = (
@@ -53,47 +43,17 @@ export const layerWith = (
 const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const path = yield* Config.option(Config.String("PATH")).pipe(Effect.orElseSucceed(() => Option.none<string>()))
-  const retry = options.retry ?? RetryPolicy.standard
   const program: Program.BuzzProgramOptions = {
     program: options.program,
     path: Option.getOrUndefined(path),
     timeout: Duration.fromInputUnsafe(options.timeout ?? "30 seconds")
   }
 
-  const patiently = <A>(effect: Effect.Effect<A, RelayReason>) =>
-    retrying(effect, (reason, failures, random) => RetryPolicy.pauseMillis(retry, reason, failures, random))
-
-  /** As `patiently`, for what must not be done twice: after a failure it is looked for first. */
-  const once = <A>(action: Effect.Effect<A, RelayReason>, done: Effect.Effect<A | undefined, RelayReason>) => {
-    let isFirst = true
-    return patiently(
-      Effect.suspend(() => {
-        if (!isFirst) return Effect.filterOrElse(done, isFound<A>, () => action)
-        isFirst = false
-        return action
-      })
-    )
-  }
-
-  const write = (actor: Actor, args: ReadonlyArray<string>, content?: string) =>
-    Effect.flatMap(
-      Program.call(spawner, program, actor, { args, ...(content === undefined ? {} : { content }) }),
-      ({ called, value }) => Effect.fromResult(Reply.writtenOf(called, value))
-    )
-
-  const accepted = (actor: Actor, args: ReadonlyArray<string>) =>
-    patiently(
-      Effect.filterOrElse(
-        write(actor, args),
-        ({ accepted }) => accepted,
-        ({ message }) => refused(actor, message)
-      )
-    )
-
-  const list = (actor: Actor, args: ReadonlyArray<string>) =>
-    Effect.flatMap(Program.call(spawner, program, actor, { args }), ({ called, value }) =>
-      Effect.fromResult(Reply.listOf(called, value))
-    )
+  const { accepted, events, list, once, patiently, write } = Calls.make(
+    spawner,
+    program,
+    options.retry ?? RetryPolicy.standard
+  )
 
   const mentionsByKey = yield* Effect.cached(
     Effect.map(Program.textOf(spawner, program, ["messages", "send", "--help"]), (help) => help.includes("--mention"))
@@ -133,7 +93,7 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
     const create = Effect.flatMap(
       write(actor, ["channels", "create", `--name=${name}`, "--type", "stream", "--visibility", "private", ...about]),
       ({ accepted, channelId, message }) =>
-        accepted && channelId !== undefined ? Effect.succeed(channelId) : refused(actor, message)
+        accepted && channelId !== undefined ? Effect.succeed(channelId) : Calls.refused(actor, message)
     )
     // Not only after a failure: a caller who repeats itself means the same channel.
     return (yield* patiently(existing)) ?? (yield* once(create, existing))
@@ -167,12 +127,6 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
     )
   }, wrap("BuzzClient.archiveChannel"))
 
-  const events = Effect.fnUntraced(function* (actor: Actor, args: ReadonlyArray<string>) {
-    const { called, value } = yield* Program.call(spawner, program, actor, { args })
-    const printed = yield* Effect.fromResult(Reply.listOf(called, value))
-    return printed.flatMap((one) => Option.toArray(eventOf(one)))
-  })
-
   const send = Effect.fn("BuzzClient.send")(function* (
     actor: Actor,
     message: {
@@ -205,7 +159,7 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
         ],
         content
       ),
-      ({ accepted, eventId, message }) => (accepted ? Effect.succeed(eventId) : refused(actor, message))
+      ({ accepted, eventId, message }) => (accepted ? Effect.succeed(eventId) : Calls.refused(actor, message))
     )
     const posted = Effect.map(
       events(actor, ["messages", "get", ...channel, "--since", String(begun), "--limit", String(PAGE_SIZE)]),
@@ -214,7 +168,8 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
     const id = yield* once(post, posted)
     const thread = yield* patiently(events(actor, ["messages", "thread", ...channel, "--event", id, "--limit", "1"]))
     const stored = thread.find((event) => event.id === id)
-    if (stored === undefined) return yield* refused(actor, `the relay took the message ${id} and does not show it`)
+    if (stored === undefined)
+      return yield* Calls.refused(actor, `the relay took the message ${id} and does not show it`)
     const missing = mentions.filter((pubkey) => !tagValues(stored, "p").includes(pubkey))
     if (missing.length > 0) return yield* new MentionNotStored({ eventId: id, missing })
     return stored
@@ -269,29 +224,6 @@ const READABLE: ReadonlySet<number> = new Set([
   EventKind.ForumPost,
   EventKind.ForumComment
 ])
-
-const Printed = Schema.Struct({
-  id: Hex64,
-  pubkey: Hex64,
-  created_at: Schema.Int,
-  kind: Schema.Int,
-  tags: Schema.Array(Tag),
-  content: Schema.String
-})
-
-const decodePrinted = Schema.decodeUnknownOption(Printed)
-
-/** An event whose id is that of its content. */
-const eventOf = (value: unknown): Option.Option<NostrEvent> =>
-  Option.map(
-    Option.filter(decodePrinted(value), (event) => eventId(event) === event.id),
-    (event) => ({ ...event, sig: NO_SIGNATURE })
-  )
-
-const isFound = <A>(value: A | undefined): value is A => value !== undefined
-
-const refused = (actor: Actor, detail: string) =>
-  Effect.fail(new RelayRefused({ url: actor.relayUrl, status: undefined, detail }))
 
 const wrap =
   (operation: string) =>
