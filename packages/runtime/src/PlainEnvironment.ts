@@ -8,6 +8,7 @@
 import { Effect, FileSystem, Layer, Path, type PlatformError, type Scope } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import type { OpenProcess } from "./ByteDuplex.ts"
+import { HostProcess } from "./docker/HostProcess.ts"
 import { CommandNotRun, EnvironmentError, EnvironmentNotCreated } from "./EnvironmentError.ts"
 import { type EnvironmentFacts, EnvironmentService } from "./EnvironmentService.ts"
 import { spawnDuplex } from "./internal/childDuplex.ts"
@@ -53,6 +54,7 @@ const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<EnvironmentService["Service"], EnvironmentError, Needs | Scope.Scope> {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const places = yield* Effect.mapError(makePlaces(options), ({ message, cause }) => notCreated(message, cause))
+  const { knowsOthers } = yield* HostProcess.pipe(Effect.provide(HostProcess.layer))
   const owner = yield* ProcessOwner.current(options.owner ?? { runId: "", trialId: "" })
   // Ends in a way that no longer path does.
   const place = `${places.root}/.`
@@ -82,7 +84,7 @@ const make = Effect.fnUntraced(function* (
   })
   return yield* environmentOver({ name: NAME, open, temporary: places.temporary, lost: Effect.never }, (run) =>
     Effect.map(run(ASK), (said): EnvironmentFacts => {
-      const [architecture = "", system = ""] = said.split("\n")
+      const [architecture = ""] = said.split("\n")
       return {
         kind: "plain",
         name: NAME,
@@ -95,7 +97,7 @@ const make = Effect.fnUntraced(function* (
         created: true,
         stackRoots: [places.stack],
         mark,
-        limitations: limitations(system, said.endsWith("\nproc"))
+        limitations: limitations(said.endsWith("\nproc"), knowsOthers)
       }
     })
   )
@@ -103,18 +105,22 @@ const make = Effect.fnUntraced(function* (
 
 const SPAWNER = ChildProcessSpawner.ChildProcessSpawner
 
-const ASK = `uname -m; uname -s; ${HAS_PROC} && echo proc`
+const ASK = `uname -m; ${HAS_PROC} && echo proc`
 
 /** What cannot be promised, the gravest first. */
-const limitations = (system: string, hasProc: boolean): ReadonlyArray<string> => [
+const limitations = (hasProc: boolean, knowsOthers: boolean): ReadonlyArray<string> => [
   "Nothing protects this machine: agents act on all its files and processes with the rights of the user who started them.",
   "Everything is the machine's: its network, its programs, its users. Nothing is limited.",
   "Paths are not those of other environments: /app, /logs and /tests are directories of a private one.",
   "A process that clears its environment and loses its parent is not found, and outlives the trial.",
-  hasProc
+  knowsOthers
     ? "When this program is killed, what it started goes on until the next reap."
-    : `When this program is killed, what it started goes on, and reap cannot end it: ${system} does not tell whether an owner lives.`,
-  ...(hasProc ? [] : ["Processes are told apart by the second in which they began."])
+    : "When this program is killed, what it started goes on, and reap cannot end it: nobody tells whether its owner lives.",
+  ...(hasProc
+    ? []
+    : [
+        "Processes are told apart by the second in which they began, and those of the system's own programs hide their environment."
+      ])
 ]
 
 interface Places {

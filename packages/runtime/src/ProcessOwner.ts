@@ -27,6 +27,13 @@ export const inEnvironment = (environment: string): Owner | "invalid" | undefine
   return Option.getOrElse(decode(entry.slice(prefix.length)), () => "invalid" as const)
 }
 
+/** The same of a line of `ps`, where spaces stand between the variables: a value ends with the object that it is. */
+export const inCommand = (line: string): Owner | "invalid" | undefined => {
+  if (!line.includes(`${OWNER_VARIABLE}=`)) return undefined
+  const [, value = ""] = new RegExp(`(?:^| )${OWNER_VARIABLE}=(\\{.*?\\})(?: |$)`).exec(line) ?? []
+  return Option.getOrElse(decode(value), () => "invalid" as const)
+}
+
 /** This process as the owner of something it makes now, for a trial where that is known. */
 export const current = Effect.fn("ProcessOwner.current")(function* (trial: {
   readonly runId: string

@@ -4,9 +4,11 @@ import * as PlainEnvironment from "@buzz-orchestra/runtime/PlainEnvironment"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { HostProcess } from "@buzz-orchestra/runtime/docker/HostProcess"
 import { LocalReaper } from "@buzz-orchestra/runtime/LocalReaper"
+import * as ProcessOwner from "@buzz-orchestra/runtime/ProcessOwner"
 import { sweep } from "@buzz-orchestra/runtime/Sweep"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
+import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { afterAll } from "vitest"
@@ -79,6 +81,11 @@ describe("PlainEnvironment", () => {
       Effect.gen(function* () {
         const machine = yield* bsdMachine
         const environment = PlainEnvironment.layer({ env: { PATH: machine.path } }).pipe(Layer.provide(machine.layer))
+        yield* reapsWithoutProc.pipe(
+          Effect.provide(
+            LocalReaper.layer.pipe(Layer.provideMerge(HostProcess.layer), Layer.provideMerge(machine.layer))
+          )
+        )
         const left = yield* withoutProc.pipe(Effect.provide(environment))
         for (const pid of left) assert.match(yield* statOf(pid), / Z |^gone$/)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
@@ -86,10 +93,34 @@ describe("PlainEnvironment", () => {
   )
 })
 
+/** Knows itself and others, and ends what a dead owner left. */
+const reapsWithoutProc = Effect.gen(function* () {
+  const { knowsOthers, self, startTimeOf } = yield* HostProcess
+  assert.isTrue(knowsOthers)
+  assert.strictEqual(self.pid, process.pid)
+  assert.strictEqual(yield* startTimeOf(process.pid), self.pidStartTime)
+  const gone = 4_194_305
+  assert.isUndefined(yield* startTimeOf(gone))
+  const owner = { run: "a run", trial: "t", ...self, created: "" }
+  const started = (marks: Readonly<Record<string, string>>) =>
+    Effect.acquireRelease(
+      Effect.sync(() => spawn("sleep", ["1003"], { env: { PATH: "/usr/bin:/bin", ...marks } })),
+      (child) => Effect.sync(() => child.kill("SIGKILL"))
+    )
+  const living = yield* started(ProcessOwner.toVariable(owner))
+  const dead = yield* started(ProcessOwner.toVariable({ ...owner, pid: gone }))
+  const { kept, removed } = yield* LocalReaper.use(({ reap }) => reap())
+  const told = (decisions: typeof removed) =>
+    decisions.flatMap(({ object }) => (object.kind === "process" ? [[object.pid, object.command]] : []))
+  assert.deepInclude(told(removed), [dead.pid, "sleep 1003"])
+  assert.deepInclude(told(kept), [living.pid, "sleep 1003"])
+  assert.match(yield* statOf(String(dead.pid)), / Z |^gone$/)
+}).pipe(Effect.scoped)
+
 /** Returns pids of what the end of the environment has to end. */
 const withoutProc = Effect.gen(function* () {
   const { exec, facts, upload } = yield* EnvironmentService
-  assert.match(facts.limitations.join(), /reap cannot end it: Linux does not tell/)
+  assert.match(facts.limitations.join(), /told apart by the second/)
   assert.match(yield* output("ls /proc; command -v stat; command -v setsid; :"), /^\S+\/helpers\/setsid\n$/)
 
   const limited = yield* exec("sleep 1000 & echo $!; wait", { timeLimit: "300 millis" })

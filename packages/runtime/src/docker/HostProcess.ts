@@ -1,10 +1,11 @@
 /**
  * Who this process is on which host, and whether another one still lives: what owner labels say and `Reaper` asks. Read from
- * `/proc`; where there is none nobody is ever called dead.
+ * `/proc`, and where there is none from `ps` (macOS), if programs can be started; else nobody is ever called dead.
  */
 import * as Sha256 from "@buzz-orchestra/manifest/Sha256"
 import { Clock, Context, Effect, FileSystem, Layer, Option } from "effect"
-import { parseProcStat } from "../internal/procStat.ts"
+import { parseProcStat, type ProcStat } from "../internal/procStat.ts"
+import { type PsSelf, psSelf, psStats } from "../internal/psTable.ts"
 import { randomMarker } from "../internal/randomMarker.ts"
 import type { Owner } from "./OwnerLabels.ts"
 
@@ -31,8 +32,7 @@ export class HostProcess extends Context.Service<
         Effect.map(Effect.option(fs.readFileString(`/proc/${pid}/stat`)), (line) =>
           Option.isNone(line) ? undefined : parseProcStat(line.value)
         )
-      const startTimeOf = (pid: number) =>
-        Effect.map(statOf(pid), (stat) => (stat === undefined || DEAD.has(stat.state) ? undefined : stat.startTime))
+      const startTimeOf = (pid: number) => Effect.map(statOf(pid), livingSince)
       const read = (path: string) =>
         Effect.map(
           Effect.option(fs.readFileString(path)),
@@ -41,7 +41,10 @@ export class HostProcess extends Context.Service<
       const boot = (yield* read("/proc/sys/kernel/random/boot_id")).trim()
       const space = yield* Effect.option(fs.readLink("/proc/self/ns/pid"))
       const stat = yield* statOf("self")
-      if (boot === "" || Option.isNone(space) || stat === undefined) return yield* unknownHost
+      if (boot === "" || Option.isNone(space) || stat === undefined) {
+        const told = yield* psSelf
+        return told === undefined ? yield* unknownHost : hostOfPs(told)
+      }
       // A pid means something in its own namespace only, and the boot id is the same in all of them.
       const host = `${boot}/${space.value}`
       const machine = machineOf(yield* read("/etc/machine-id"), yield* read("/proc/sys/kernel/hostname"))
@@ -54,6 +57,17 @@ export class HostProcess extends Context.Service<
 /** The machine id is not for others to see, and clones of a machine share it, but not its name. */
 const machineOf = (id: string, name: string): string =>
   id.trim() === "" ? "" : Sha256.sha256(`buzz-orchestra ${id.trim()} ${name.trim()}`).slice(0, 32)
+
+/** Pids mean the same to everybody there. */
+const hostOfPs = ({ boot, stat }: PsSelf) =>
+  HostProcess.of({
+    self: { machine: "", host: `${boot}/all`, pid: stat.pid, pidStartTime: stat.startTime },
+    knowsOthers: true,
+    startTimeOf: (pid) => Effect.map(psStats(pid), ([found]) => livingSince(found))
+  })
+
+const livingSince = (stat: ProcStat | undefined): string | undefined =>
+  stat === undefined || DEAD.has(stat.state) ? undefined : stat.startTime
 
 const DEAD: ReadonlySet<string> = new Set(["Z", "X", "x"])
 

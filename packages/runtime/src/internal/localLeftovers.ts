@@ -7,6 +7,7 @@ import { HostProcess } from "../docker/HostProcess.ts"
 import * as OwnedDirectory from "../OwnedDirectory.ts"
 import * as ProcessOwner from "../ProcessOwner.ts"
 import { parseProcStat } from "./procStat.ts"
+import { psCommands, psStats } from "./psTable.ts"
 
 /** How many processes are looked at at a time. */
 const CONCURRENCY = 16
@@ -35,8 +36,21 @@ const ownedProcess = Effect.fnUntraced(
   Effect.orElseSucceed(() => Option.none<OwnedProcess>())
 )
 
+/** Whoever asks tells the name as well, in no environment: such lines name no owner. */
+const ownedByPs = Effect.gen(function* () {
+  const told = yield* psCommands(`${ProcessOwner.OWNER_VARIABLE}={`)
+  const stats = new Map((yield* psStats()).map((stat) => [stat.pid, stat]))
+  return told.flatMap(({ command, pid, withEnvironment }): ReadonlyArray<OwnedProcess> => {
+    const owner = ProcessOwner.inCommand(withEnvironment)
+    const startTime = stats.get(pid)?.startTime
+    if (owner === undefined || startTime === undefined) return []
+    return [{ pid, startTime, command: command.slice(0, SHOWN), owner }]
+  })
+})
+
 const ownedProcesses = Effect.gen(function* () {
   const pids = (yield* namesIn("/proc")).filter((name) => /^[1-9][0-9]*$/.test(name)).map(Number)
+  if (pids.length === 0) return yield* ownedByPs
   const processes = yield* Effect.forEach(pids, ownedProcess, { concurrency: CONCURRENCY })
   return processes.flatMap(Option.toArray)
 })
@@ -65,11 +79,24 @@ export const localLeftovers: Effect.Effect<LocalLeftovers, never, FileSystem.Fil
 
 /** A process, its parent, and so on up to the first. */
 export const ancestorsOf = Effect.fnUntraced(function* (pid: number) {
+  const parentOf = yield* parents
   const pids: Array<number> = []
   for (let at = pid; at > 0 && !pids.includes(at);) {
     pids.push(at)
-    const stat = yield* Effect.orElseSucceed(statOf(at), () => undefined)
-    at = stat?.ppid ?? 0
+    at = yield* parentOf(at)
   }
   return pids
+})
+
+/** 0 where it is not known. */
+const parents = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  if (yield* Effect.orElseSucceed(fs.exists("/proc/self/stat"), () => false))
+    return (pid: number) =>
+      Effect.orElseSucceed(
+        Effect.map(statOf(pid), (stat) => stat?.ppid ?? 0),
+        () => 0
+      )
+  const stats = new Map((yield* psStats()).map((stat) => [stat.pid, stat.ppid]))
+  return (pid: number) => Effect.succeed(stats.get(pid) ?? 0)
 })

@@ -41,6 +41,26 @@ for my $pid (sort { $a <=> $b } grep { /^\\d+$/ } readdir $d) {
 exit($found ? 0 : 1)
 `
 
+/** The moment of the start, as macOS tells it. */
+const SYSCTL = `#!/bin/sh
+[ "$*" = "-n kern.bootsessionuuid" ] && echo 6A1F5C52-0000-4000-8000-000000000001
+`
+
+/** This process, too, finds nothing below `/proc`. */
+const withoutProcFiles = (fs: FileSystem.FileSystem) => {
+  const missing = (path: string) => fs.readFile(`/nonexistent${path}`)
+  const isProc = (path: string) => path === "/proc" || path.startsWith("/proc/")
+  return FileSystem.FileSystem.of({
+    ...fs,
+    exists: (path) => (isProc(path) ? Effect.succeed(false) : fs.exists(path)),
+    readFileString: (path, encoding) =>
+      isProc(path) ? Effect.map(missing(path), String) : fs.readFileString(path, encoding),
+    readLink: (path) => (isProc(path) ? Effect.map(missing(path), String) : fs.readLink(path)),
+    readDirectory: (path, options) =>
+      isProc(path) ? Effect.map(missing(path), () => []) : fs.readDirectory(path, options)
+  })
+}
+
 /** The PATH of such a system, and a spawner of processes that see no other. The scope of the layer removes what it made. */
 export const bsdMachine = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
@@ -53,18 +73,27 @@ export const bsdMachine = Effect.gen(function* () {
     if (path !== undefined) yield* fs.symlink(path, `${bin}/${program}`)
   }
   yield* fs.writeFileString(`${bin}/ps`, ps(proc), { mode: 0o755 })
+  yield* fs.writeFileString(`${bin}/sysctl`, SYSCTL, { mode: 0o755 })
   const hide = `/bin/mount -n --bind /proc ${proc} && /bin/mount -n -t tmpfs none /proc && exec "$@"`
+  // What does not choose its PATH has that of the machine.
+  const withPath = (options: ChildProcess.CommandOptions): ChildProcess.CommandOptions =>
+    options.env !== undefined && options.extendEnv !== true
+      ? options
+      : { ...options, extendEnv: true, env: { ...options.env, PATH: bin } }
   const hidden = (command: ChildProcess.Command) =>
     command._tag === "StandardCommand"
       ? ChildProcess.make(
           "/usr/bin/unshare",
           ["--mount", "/bin/sh", "-c", hide, "hide", command.command, ...command.args],
-          command.options
+          withPath(command.options)
         )
       : command
-  const layer = Layer.succeed(
-    ChildProcessSpawner.ChildProcessSpawner,
-    ChildProcessSpawner.make((command) => spawner.spawn(hidden(command)))
+  const layer = Layer.mergeAll(
+    Layer.succeed(
+      ChildProcessSpawner.ChildProcessSpawner,
+      ChildProcessSpawner.make((command) => spawner.spawn(hidden(command)))
+    ),
+    Layer.succeed(FileSystem.FileSystem, withoutProcFiles(fs))
   )
   return { path: bin, layer }
 })
