@@ -9,6 +9,10 @@ import { announceError, writeExited } from "../ExitedLine.ts"
 import { checkedLine } from "../JsonLines.ts"
 import { oneLine } from "../internal/terminalText.ts"
 import { Output } from "../Output.ts"
+import { relayFlags, toRelayOptions } from "./RelayFlags.ts"
+
+/** A relay is asked directly. */
+const NATIVE = { client: "native", buzz: Option.none<string>() } as const
 
 /** `buzz-orchestra doctor`. */
 export const doctor = Command.make(
@@ -19,12 +23,18 @@ export const doctor = Command.make(
       Flag.withDescription("Also ask this relay, over HTTP and WebSocket, and compare its clock with this machine's"),
       Flag.optional
     ),
+    relayDial: relayFlags.relayDial,
+    relayCa: relayFlags.relayCa,
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print the findings as NDJSON"), Flag.withDefault(false))
   },
   Effect.fn("doctor")(
-    function* ({ json, relay }) {
+    function* ({ json, relay, relayCa, relayDial }) {
       const { examine } = yield* Effect.promise(() => import("../doctor/Examination.ts"))
-      const findings = yield* examine(Option.getOrUndefined(relay))
+      const options = yield* Effect.mapError(
+        Effect.fromResult(toRelayOptions({ ...NATIVE, relayCa, relayDial }, Option.getOrUndefined(relay))),
+        (reason) => new CommandError({ command: "doctor", reason })
+      )
+      const findings = yield* examine(Option.getOrUndefined(relay), options)
       yield* print(findings, json)
       if (!canRunTrials(findings))
         return yield* new CommandError({ command: "doctor", reason: new NoEnvironmentWorks({}) })

@@ -2,10 +2,10 @@
  * Everything that `doctor` looks at, at once. Loaded only by it: it brings sandboxes, engines and relays.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import * as NodeWS from "@effect/platform-node/NodeWS"
 import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
 import { Effect, Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
+import type { RelayOptions } from "../RelayOptions.ts"
+import * as RelayTransport from "../RelayTransport.ts"
 import { checkDisk } from "./DiskCheck.ts"
 import { checkEngine } from "./EngineCheck.ts"
 import { checkNode } from "./NodeCheck.ts"
@@ -14,8 +14,11 @@ import { checkRelay } from "./RelayCheck.ts"
 import { checkSandbox } from "./SandboxCheck.ts"
 import { checkStack } from "./StackCheck.ts"
 
-/** `relay` is the URL of one that is to be looked at. The findings are in the order in which a person should read them. */
-export const examine = Effect.fn("Examination.examine")(function* (relay: string | undefined) {
+/** `relay` is the URL of one that is to be looked at, `options` how it is dialled. The findings are in the order in which a person should read them. */
+export const examine = Effect.fn("Examination.examine")(function* (
+  relay: string | undefined,
+  options: RelayOptions = {}
+) {
   const found = yield* Effect.all(
     [
       Effect.succeed([checkNode(process.versions.node)]),
@@ -23,7 +26,7 @@ export const examine = Effect.fn("Examination.examine")(function* (relay: string
       Effect.map(checkPlain, (finding) => [finding]),
       checkEngine,
       Effect.map(checkStack(process.execPath), (finding) => [finding]),
-      relay === undefined ? Effect.succeed([]) : Effect.provide(checkRelay(relay), relayServices),
+      relay === undefined ? Effect.succeed([]) : Effect.provide(checkRelay(relay), relayServices(relay, options)),
       checkDisk
     ],
     { concurrency: "unbounded" }
@@ -31,9 +34,5 @@ export const examine = Effect.fn("Examination.examine")(function* (relay: string
   return found.flat()
 })
 
-const relayServices = Layer.mergeAll(
-  FetchHttpClient.layer,
-  NodeWS.layerWebSocketConstructor,
-  NodeCrypto.layerSecureRandom,
-  SchnorrWasm.layer
-)
+const relayServices = (relay: string, options: RelayOptions) =>
+  Layer.mergeAll(RelayTransport.layer("doctor", relay, options), NodeCrypto.layerSecureRandom, SchnorrWasm.layer)
