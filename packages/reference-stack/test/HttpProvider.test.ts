@@ -243,7 +243,7 @@ it.effect("hands a history that fills the window over to itself, and cuts it whe
     assert.strictEqual(happened.filter((text) => text.startsWith("usage")).at(-1), "usage 1800 2 0")
 
     yield* one.prompt("more")
-    assert.deepStrictEqual(lastHistory(), ["more"])
-    assert.include(happened.join("\n"), "no handoff is left or none came: history truncated (history 4 -> 1 items)")
+    assert.deepStrictEqual(lastHistory(), ["the task", "Reply", "more"])
+    assert.include(happened.join("\n"), "no handoff is left or none came: history truncated (history 4 -> 3 items)")
   })
 )

@@ -52,9 +52,14 @@ export const handedOver = (history: ReadonlyArray<HistoryItem>, summary: string)
   ]
 }
 
-/** The history without its older half, cut before a prompt, since results without their calls are refused. */
+/**
+ * The history without its older half, but with the prompt that its newer half answers. It is cut before a prompt or a reply:
+ * results without their calls are refused. What has no such place stays whole.
+ */
 export const truncated = (history: ReadonlyArray<HistoryItem>): ReadonlyArray<HistoryItem> => {
-  const prompts = history.flatMap((item, index) => (item._tag === "Prompt" ? [index] : []))
-  const cut = prompts.find((index) => index >= history.length / 2) ?? prompts.at(-1) ?? 0
-  return history.slice(cut)
+  const cut = history.findIndex((item, index) => index >= history.length / 2 && item._tag !== "Results")
+  if (cut === -1) return history
+  const rest = history.slice(cut)
+  const prompt = history.slice(0, cut).findLast((item) => item._tag === "Prompt")
+  return rest[0]?._tag === "Prompt" || prompt === undefined ? rest : [prompt, ...rest]
 }
