@@ -34,6 +34,7 @@ export const endLines = (model: LiveModel, facts: EndFacts): ReadonlyArray<strin
   ...headLines(model, facts),
   ...row("phases", phasesText(model)),
   ...row("tokens", tokensText(model)),
+  ...row("cost", costText(model)),
   ...sweptLines(model),
   ...row("bundle", facts.directory),
   `${facts.style.bold("next:")}     ${nextText(model, facts)}`
@@ -69,6 +70,17 @@ const tokensText = (model: LiveModel): string => {
   const silent = model.agents.filter((agent) => agent.tokens === undefined).map((agent) => agent.agentId)
   return count(sum) + (silent.length === 0 ? "" : ` (not reported by ${silent.join(", ")})`)
 }
+
+/** Nothing for a trial whose agents were never woken: it cost nothing, and other lines say why. */
+const costText = ({ cost }: LiveModel): string => {
+  if (cost === undefined || (cost.costUsd === 0 && !cost.reconciled)) return ""
+  const { atLeastUsd, costUsd, note, reconciled } = cost
+  if (costUsd === undefined) return `unknown, at least ${dollars(atLeastUsd)}: ${oneLine(note)}`
+  return reconciled ? dollars(costUsd) : `at least ${dollars(costUsd)}: ${oneLine(note)}`
+}
+
+/** Four places are enough for a person; of less, two digits. */
+const dollars = (usd: number): string => `${usd >= 0.01 ? Number(usd.toFixed(4)) : Number(usd.toPrecision(2))} USD`
 
 const sweptLines = (model: LiveModel): ReadonlyArray<string> => {
   if (model.swept === undefined) return []

@@ -53,6 +53,15 @@ export interface LiveModel {
   readonly swept:
     | { readonly survivors: ReadonlyArray<SweptProcess>; readonly spared: ReadonlyArray<SweptProcess> }
     | undefined
+  /** In US dollars, as the accounts say; `undefined` before they are drawn up. */
+  readonly cost:
+    | {
+        readonly costUsd: number | undefined
+        readonly atLeastUsd: number
+        readonly reconciled: boolean
+        readonly note: string
+      }
+    | undefined
   readonly end: { readonly at: number; readonly error: string | undefined } | undefined
 }
 
@@ -68,6 +77,7 @@ export const initial: LiveModel = {
   warnings: [],
   outcome: undefined,
   swept: undefined,
+  cost: undefined,
   end: undefined
 }
 
@@ -116,6 +126,10 @@ export const update = (model: LiveModel, event: TrialEvent): LiveModel => {
       return { ...model, outcome: { outcome: event.outcome, detail: event.detail }, waiting: undefined }
     case "Swept":
       return { ...model, swept: { survivors: event.survivors, spared: event.spared } }
+    case "Accounted": {
+      const { atLeastUsd, costUsd, note, reconciled } = event
+      return { ...model, cost: { atLeastUsd, costUsd, note, reconciled } }
+    }
     case "TrialEnded":
       return { ...model, end: { at: event.at, error: event.error }, open: [], waiting: undefined }
     case "Provisioned":

@@ -99,6 +99,14 @@ export type TrialHappening =
       readonly survivors: ReadonlyArray<SweptProcess>
       readonly spared: ReadonlyArray<SweptProcess>
     }
+  /** What the trial cost, in US dollars: `costUsd` is unknown where one agent's part is, and `atLeastUsd` what is known at all. */
+  | {
+      readonly _tag: "Accounted"
+      readonly costUsd: number | undefined
+      readonly atLeastUsd: number
+      readonly reconciled: boolean
+      readonly note: string
+    }
   | { readonly _tag: "TrialEnded"; readonly outcome: Outcome | undefined; readonly error: string | undefined }
 
 /** An agent as it was provisioned. */

@@ -106,20 +106,31 @@ const collect = Effect.fnUntraced(function* (clean: CleanUp) {
   const logs = yield* fetchLogs(clean)
   // Whoever is ended may have had something to report even then.
   const team = supervision === undefined ? undefined : yield* supervision.state
-  yield* record.step(KEEP_ACCOUNTS, ACCOUNTS_DEADLINE, keepAccounts(run, { team, ...logs }))
-  const { accounts, cleanup } = yield* record.facts
-  if (accounts === undefined) {
-    // Logs that cannot be read do not cost what was heard of them.
-    const trouble = cleanup.find(({ step }) => step === KEEP_ACCOUNTS)?.error ?? "not read"
-    const { manifest } = run.trial.options.condition
-    yield* record.learn({ accounts: accountsOf(run.handle, manifest, team?.agents ?? new Map(), trouble) })
-  }
+  yield* account(clean, team, logs)
   if (channel !== undefined) yield* keepEvidence({ run, redactor, channel, actor: stage.actor })
   const events = channel === undefined ? [] : (yield* channel.seen).events
   const redact = (text: string) => Redaction.apply(redactor, text)
   const { options } = run.trial
   const trajectory = keepTrajectory({ options, record, directory: run.directory, events, redact })
   yield* record.step(WRITE_TRAJECTORY, TRAJECTORY_DEADLINE, trajectory)
+})
+
+const account = Effect.fnUntraced(function* (
+  { run }: CleanUp,
+  team: TeamState.TeamState | undefined,
+  logs: Effect.Success<ReturnType<typeof fetchLogs>>
+) {
+  const { handle, record, trial } = run
+  yield* record.step(KEEP_ACCOUNTS, ACCOUNTS_DEADLINE, keepAccounts(run, { team, ...logs }))
+  const { accounts, cleanup } = yield* record.facts
+  // Logs that cannot be read do not cost what was heard of them.
+  const trouble = cleanup.find(({ step }) => step === KEEP_ACCOUNTS)?.error ?? "not read"
+  const { manifest } = trial.options.condition
+  const drawn = accounts ?? accountsOf(handle, manifest, team?.agents ?? new Map(), trouble)
+  yield* record.learn({ accounts: drawn })
+  const { at_least, note, reconciled } = drawn.accounting
+  const costUsd = drawn.totals.cost_usd ?? undefined
+  yield* record.publish({ _tag: "Accounted", costUsd, atLeastUsd: at_least.cost_usd, reconciled, note })
 })
 
 const fetchLogs = Effect.fnUntraced(function* ({ redactor, run, stage }: CleanUp) {

@@ -46,6 +46,8 @@ const words = (event: TrialEvent): string | undefined => {
       return `outcome ${event.outcome}: ${event.detail}`
     case "Swept":
       return `swept: ${event.survivors.length} survived, ${event.spared.length} spared`
+    case "Accounted":
+      return `cost ${event.costUsd === undefined ? `unknown, at least ${event.atLeastUsd}` : event.costUsd} US dollars: ${event.note}`
     case "TrialEnded":
       return `trial ended: ${event.outcome ?? "no outcome"}${because(event.error)}`
   }
