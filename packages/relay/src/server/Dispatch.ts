@@ -9,12 +9,12 @@ import { Outbox } from "./Outbox.ts"
 /** The way out to one client, as the module that owns its socket offers it. */
 export interface Transport {
   /** Hands frames to the socket. A broken one is not news here; whoever reads from it finds out. */
-  readonly write: (frames: Array.NonEmptyReadonlyArray<string>) => Effect.Effect<void>
+  write(frames: Array.NonEmptyReadonlyArray<string>): Effect.Effect<void>
   /** Bytes that the socket holds because the client does not take them. */
-  readonly unsentBytes: () => number
+  unsentBytes(): number
   /** Bytes that came in, ever; nothing where that cannot be known. */
-  readonly receivedBytes: () => number | undefined
-  readonly ping: () => void
+  receivedBytes(): number | undefined
+  ping(): void
   /** Ends the connection, without a word where that is possible. */
   readonly cut: Effect.Effect<void>
   /** Tells the client that the relay goes away; it is expected to hang up. */

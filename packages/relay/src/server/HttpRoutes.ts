@@ -4,7 +4,7 @@
 import { ByteSize, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Bridge from "./Bridge.ts"
-import { Faults } from "./Faults.ts"
+import { Faults, type HttpFault, NO_FAULTS } from "./Faults.ts"
 import * as Hosts from "./Hosts.ts"
 import * as RelayDocument from "./RelayDocument.ts"
 import type { RelayHub } from "./RelayHub.ts"
@@ -45,15 +45,11 @@ const root = (hub: RelayHub, document: HttpServerResponse.HttpServerResponse) =>
       : Effect.succeed(document)
   })
 
-const webSocket = Effect.fnUntraced(function* (
-  request: HttpServerRequest.HttpServerRequest,
-  hub: RelayHub,
-  urls: ReadonlyArray<string>
-) {
-  if (!(yield* hub.admit)) return hub.isClosing() ? SHUTTING_DOWN : NO_PLACE
-  yield* WebSocketSession.serve(request, hub, urls)
-  return HttpServerResponse.empty()
-}, Effect.scoped)
+const webSocket = (request: HttpServerRequest.HttpServerRequest, hub: RelayHub, urls: ReadonlyArray<string>) =>
+  Effect.map(Effect.scoped(WebSocketSession.serve(request, hub, urls)), (isServed) => {
+    if (isServed) return HttpServerResponse.empty()
+    return hub.isClosing() ? SHUTTING_DOWN : NO_PLACE
+  })
 
 const bridge = (hub: RelayHub, path: Bridge.Path) =>
   HttpRouter.add(
@@ -90,15 +86,16 @@ const orFault =
     handle: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ) =>
   (request: HttpServerRequest.HttpServerRequest) =>
-    Effect.gen(function* () {
-      const { httpFault } = yield* Faults
-      const fault = yield* httpFault(path)
-      if (fault === undefined) return yield* handle(request)
-      return HttpServerResponse.jsonUnsafe(
-        { error: `fault injected: ${fault.status}` },
-        {
-          status: fault.status,
-          headers: fault.retryAfterSeconds === undefined ? {} : { "retry-after": String(fault.retryAfterSeconds) }
-        }
-      )
-    })
+    Effect.flatMap(Faults, (faults) =>
+      faults === NO_FAULTS
+        ? handle(request)
+        : Effect.flatMap(faults.httpFault(path), (fault) =>
+            fault === undefined ? handle(request) : Effect.succeed(inPlaceOf(fault))
+          )
+    )
+
+const inPlaceOf = ({ retryAfterSeconds, status }: HttpFault): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(
+    { error: `fault injected: ${status}` },
+    { status, headers: retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) } }
+  )

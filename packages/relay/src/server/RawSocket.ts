@@ -8,26 +8,41 @@ import type { HttpServerRequest } from "effect/http"
 /** The socket under one connection. */
 export interface RawSocket {
   /** Bytes that were written and not yet taken by the operating system. */
-  readonly unsentBytes: () => number
+  readonly unsentBytes: number
   /** Bytes that came in, ever. */
-  readonly receivedBytes: () => number
+  readonly receivedBytes: number
   /** Asks the other side for a sign of life, which any WebSocket gives by itself. */
-  readonly ping: () => void
+  ping(): void
   /** Ends the connection at once. */
-  readonly cut: () => void
+  cut(): void
 }
 
 /** The socket under an upgrade request, which stays valid after the upgrade; nothing on a platform that has none like it. */
-export const of = (request: HttpServerRequest.HttpServerRequest): RawSocket | undefined => {
-  const { source } = request
-  if (!isNodeRequest(source)) return undefined
-  const { socket } = source
-  return {
-    unsentBytes: () => socket.writableLength,
-    receivedBytes: () => socket.bytesRead,
-    // A whole frame between whole frames: the WebSocket library hands over each of its own in one go.
-    ping: () => void (socket.destroyed || socket.write(PING)),
-    cut: () => socket.destroy()
+export const of = ({ source }: HttpServerRequest.HttpServerRequest): RawSocket | undefined =>
+  isNodeRequest(source) ? new NodeRawSocket(source.socket) : undefined
+
+class NodeRawSocket implements RawSocket {
+  private readonly socket: NodeRequest["socket"]
+
+  constructor(socket: NodeRequest["socket"]) {
+    this.socket = socket
+  }
+
+  get unsentBytes(): number {
+    return this.socket.writableLength
+  }
+
+  get receivedBytes(): number {
+    return this.socket.bytesRead
+  }
+
+  /** A whole frame between whole frames: the WebSocket library hands over each of its own in one go. */
+  ping(): void {
+    if (!this.socket.destroyed) this.socket.write(PING)
+  }
+
+  cut(): void {
+    this.socket.destroy()
   }
 }
 

@@ -15,10 +15,8 @@ import * as Session from "./Session.ts"
 
 /** One open connection, as the module that owns its socket sees it. */
 export interface HubConnection {
-  /** Hands in a frame; returns when it has been dealt with. */
+  /** Hands in a frame; returns when it has been dealt with, and the client has read enough of what it asked for. */
   readonly receive: (text: string) => Effect.Effect<void>
-  /** Waits until the connection has read enough of what it asked for. */
-  readonly hasRoom: Effect.Effect<void>
 }
 
 /** The running relay, as routes and sessions use it. */
@@ -106,8 +104,12 @@ export const make = Effect.fnUntraced(function* (
     )
     return {
       receive: (text: string) =>
-        isClosing ? Effect.void : Effect.asVoid(sessionStep((now) => Session.receive(state, rules, { id, text }, now))),
-      hasRoom: Effect.suspend(() => outbox.hasRoom)
+        isClosing
+          ? Effect.void
+          : Effect.flatMap(
+              sessionStep((now) => Session.receive(state, rules, { id, text }, now)),
+              () => outbox.hasRoom
+            )
     } satisfies HubConnection
   })
 

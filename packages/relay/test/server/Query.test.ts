@@ -191,6 +191,8 @@ describe("Query", () => {
       Query.parseFilters([{ depth_limit: 2, "#e": ["x"] }]),
       Result.succeed([{ depth_limit: 2, "#e": ["x"] }])
     )
+    const inherited: unknown = JSON.parse('[{"constructor":1,"__proto__":{"limit":-1},"kinds":[9]}]')
+    assert.deepStrictEqual(Query.parseFilters(inherited), Result.succeed([{ kinds: [9] }]))
     const negative = [{ limit: -1 }, { since: -1 }, { until: -5 }, { kinds: [-1] }, { limit: 1.5 }].map((filter) => [
       filter
     ])

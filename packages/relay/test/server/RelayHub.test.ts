@@ -59,7 +59,10 @@ layer(stores)("RelayHub", (it) => {
       const { it, transport } = client()
       it.stuck = true
       const connection = yield* hub.connect(transport, URLS)
-      const overflow = (times: number) => Effect.repeat(connection.receive('["CLOSE","s"]'), { times: times - 1 })
+      const overflow = (times: number) =>
+        Effect.repeat(Effect.forkChild(connection.receive(`["CLOSE","s"]`), { startImmediately: true }), {
+          times: times - 1
+        })
       yield* overflow(Outbox.CAPACITY + Outbox.TOLERATED_OVERFLOWS - 1)
       yield* settle
       assert.isFalse(it.isCut)

@@ -26,12 +26,14 @@ export const signNow = Effect.fnUntraced(function* (author: Identity, draft: Dra
 export const open = Effect.fnUntraced(function* (url: string) {
   const frames = yield* Queue.unbounded<Frame>()
   const closed = yield* Deferred.make<number>()
+  const pinged = yield* Deferred.make<void>()
   const ws = yield* Effect.acquireRelease(
     Effect.sync(() => new NodeWS.WebSocket(url)),
     (ws) => Effect.sync(() => ws.terminate())
   )
   ws.on("message", (data: { toString(): string }) => Queue.offerUnsafe(frames, JSON.parse(data.toString()) as Frame))
   ws.on("close", (code: number) => Deferred.doneUnsafe(closed, Effect.succeed(code)))
+  ws.on("ping", () => Deferred.doneUnsafe(pinged, Effect.void))
   ws.on("error", () => {})
   return {
     ws,
@@ -40,6 +42,8 @@ export const open = Effect.fnUntraced(function* (url: string) {
     next: Effect.timeout(Queue.take(frames), "5 seconds"),
     /** All frames that are there. */
     rest: Queue.clear(frames),
+    /** The relay has asked for a sign of life. */
+    pinged: Effect.timeout(Deferred.await(pinged), "5 seconds"),
     /** The code with which the connection ended. */
     closed: Effect.timeout(Deferred.await(closed), "5 seconds")
   }

@@ -108,8 +108,7 @@ export class RuledRelay {
   submit(event: NostrEvent, options: { readonly by?: string; readonly via?: KindRules.Transport } = {}) {
     const submission = { event, by: options.by ?? event.pubkey, via: options.via ?? "http" }
     const published = Publish.publish(this.state, this.rules, submission, this.now)
-    this.state = published.state
-    this.collect(published.outgoing)
+    this.adopt(published.state, published.outgoing)
     return published.answer
   }
 
@@ -179,9 +178,9 @@ export class RuledRelay {
     return EventStore.query(this.state.store, {}, () => true).map(({ event }) => event)
   }
 
-  /** Takes over what a decision has led to. */
+  /** Takes over what a decision has led to; nothing is saved. */
   adopt(state: RelayState.RelayState, outgoing: ReadonlyArray<Outgoing>): void {
-    this.state = state
+    this.state = { ...state, unsaved: [] }
     this.collect(outgoing)
   }
 
