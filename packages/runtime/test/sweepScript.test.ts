@@ -54,6 +54,15 @@ describe("parseSnapshot", () => {
     )
   })
 
+  it("believes an executable of which root and the process's user say the same", () => {
+    const twice = `${exe(1, "/usr/bin/dash")}\n${exe(7, "/opt/buzz/bin/buzz")}\n${exe(7, "/opt/buzz/bin/buzz (deleted)")}`
+    const { processes } = parseSnapshot(marker, "/opt/buzz/bin", output(twice))
+    assert.deepStrictEqual(
+      processes.map(({ exe }) => exe),
+      ["/usr/bin/dash", "/opt/buzz/bin/buzz"]
+    )
+  })
+
   it("believes no executable that another process's path could have forged", () => {
     const forged = `${exe(1, "/tmp/x")}\n${exe(7, "/opt/buzz/bin/buzz")}\n${exe(7, "/usr/bin/sleep")}`
     const taken = parseSnapshot(marker, "/opt/buzz/bin", output(forged))
