@@ -28,11 +28,11 @@ export const step = (session: Session, input: Input): Step => {
     case "ChallengeAnswered":
       return [{ ...session, authEventId: input.eventId }, []]
     case "Subscribed":
-      return flush({ ...session, subscriptions: assoc(session.subscriptions, input.subscription, PARKED) })
+      return flush({ ...session, subscriptions: assoc(session.subscriptions, input.subscription, PARKED) }, input.now)
     case "Unsubscribed":
       return [
         { ...session, subscriptions: without(session.subscriptions, input.subscription) },
-        session.subscriptions.get(input.subscription)?.state === "Requested"
+        isAsked(session.subscriptions.get(input.subscription))
           ? [{ _tag: "Close", subscription: input.subscription }]
           : []
       ]
@@ -65,15 +65,19 @@ export const nextDeadline = (session: Session): number => {
         session.probeSentAt === undefined
           ? session.lastReceived + HEARTBEAT_MILLIS
           : session.probeSentAt + REPLY_TIMEOUT_MILLIS
-      for (const { retryAt, state } of session.subscriptions.values()) {
-        if (state === "Retrying") next = Math.min(next, retryAt)
+      for (const { at, state } of session.subscriptions.values()) {
+        if (state === "Retrying") next = Math.min(next, at)
+        if (state === "Requested") next = Math.min(next, at + REPLY_TIMEOUT_MILLIS)
       }
       return next
     }
   }
 }
 
-const PARKED: Subscription = { state: "Parked", retryAt: 0, closures: 0 }
+const PARKED: Subscription = { state: "Parked", at: 0, closures: 0 }
+
+const isAsked = (subscription: Subscription | undefined): boolean =>
+  subscription?.state === "Requested" || subscription?.state === "Live"
 
 /** A new connection knows nothing of the last one: everything is asked and sent again. */
 const opened = (session: Session, now: number): Session => ({
@@ -137,7 +141,7 @@ const endOfStored = (session: Session, id: string): Step => {
   const subscription = session.subscriptions.get(id)
   if (subscription === undefined) return [session, []]
   return [
-    { ...session, subscriptions: assoc(session.subscriptions, id, { ...subscription, closures: 0 }) },
+    { ...session, subscriptions: assoc(session.subscriptions, id, { ...subscription, state: "Live", closures: 0 }) },
     [{ _tag: "DeliverEndOfStored", subscription: id }]
   ]
 }
@@ -156,10 +160,13 @@ const closed = (session: Session, id: string, detail: string, now: number): Step
       [{ _tag: "RefuseSubscription", subscription: id, detail }]
     ]
   }
+  return [{ ...session, subscriptions: assoc(session.subscriptions, id, retrying(subscription, now)) }, []]
+}
+
+/** A relay that does not serve for a passing reason is asked again, ever more slowly, so that it is not asked in a loop. */
+const retrying = (subscription: Subscription, now: number): Subscription => {
   const closures = subscription.closures + 1
-  // A relay that closes for a passing reason is asked again, ever more slowly, so that it is not asked in a loop.
-  const retryAt = now + Math.min(500 * 2 ** closures, 30_000)
-  return [{ ...session, subscriptions: assoc(session.subscriptions, id, { state: "Retrying", retryAt, closures }) }, []]
+  return { state: "Retrying", at: now + Math.min(500 * 2 ** closures, 30_000), closures }
 }
 
 const ticked = (session: Session, now: number): Step => {
@@ -177,10 +184,10 @@ const ticked = (session: Session, now: number): Step => {
       if (session.probeSentAt !== undefined) {
         return now - session.probeSentAt >= REPLY_TIMEOUT_MILLIS
           ? dropped(session, { _tag: "Reconnect", detail: "no sign of life" })
-          : flush(wake(session, now))
+          : flush(wake(session, now), now)
       }
-      if (now - session.lastReceived < HEARTBEAT_MILLIS) return flush(wake(session, now))
-      const [next, actions] = flush(wake({ ...session, probeSentAt: now }, now))
+      if (now - session.lastReceived < HEARTBEAT_MILLIS) return flush(wake(session, now), now)
+      const [next, actions] = flush(wake({ ...session, probeSentAt: now }, now), now)
       return [next, [...actions, { _tag: "Probe" }]]
     }
   }
@@ -191,14 +198,14 @@ const becomeReady = (session: Session, authenticated: boolean): Step => {
   return [next, [{ _tag: "BecomeReady" }, ...actions]]
 }
 
-/** Requests and sends what waits, once the connection is ready. */
-const flush = (session: Session): Step => {
+/** Requests and sends what waits, once the connection is ready. Without `now`, something was received just then. */
+const flush = (session: Session, now = session.lastReceived): Step => {
   if (session.phase._tag !== "Ready") return [session, []]
   const actions: Array<Action> = []
   const subscriptions = mapValues(session.subscriptions, (subscription, id) => {
     if (subscription.state !== "Parked") return subscription
     actions.push({ _tag: "Request", subscription: id })
-    return { ...subscription, state: "Requested" as const }
+    return { ...subscription, state: "Requested" as const, at: now }
   })
   const publishes = mapValues(session.publishes, (sent, eventId) => {
     if (!sent) actions.push({ _tag: "Transmit", eventId })
@@ -207,14 +214,16 @@ const flush = (session: Session): Step => {
   return actions.length === 0 ? [session, actions] : [{ ...session, subscriptions, publishes }, actions]
 }
 
-/** Parks the subscriptions whose pause is over. */
+/** Parks the subscriptions whose pause is over, and gives those a pause that the relay did not answer. */
 const wake = (session: Session, now: number): Session => ({
   ...session,
-  subscriptions: mapValues(session.subscriptions, (subscription) =>
-    subscription.state === "Retrying" && subscription.retryAt <= now
-      ? { ...subscription, state: "Parked" as const }
-      : subscription
-  )
+  subscriptions: mapValues(session.subscriptions, (subscription) => {
+    if (subscription.state === "Retrying" && subscription.at <= now) {
+      return { ...subscription, state: "Parked" as const }
+    }
+    const isUnanswered = subscription.state === "Requested" && subscription.at + REPLY_TIMEOUT_MILLIS <= now
+    return isUnanswered ? retrying(subscription, now) : subscription
+  })
 })
 
 const dropped = (session: Session, action: Action): Step => [{ ...session, phase: { _tag: "Offline" } }, [action]]

@@ -11,10 +11,14 @@ export type Phase =
   | { readonly _tag: "Authenticating"; readonly since: number }
   | { readonly _tag: "Ready"; readonly authenticated: boolean }
 
-/** A subscription is `Parked` until it may be requested, or waits until `retryAt` after the relay closed it for no rule. */
+/**
+ * A subscription is `Parked` until it may be requested, `Requested` until the relay ended its stored events, then `Live`. It
+ * is `Retrying` until `retryAt` after the relay closed it for no rule, or did not answer: a busy relay drops requests.
+ */
 export interface Subscription {
-  readonly state: "Parked" | "Requested" | "Retrying"
-  readonly retryAt: number
+  readonly state: "Parked" | "Requested" | "Live" | "Retrying"
+  /** When it was requested, or is to be requested again. */
+  readonly at: number
   /** How often the relay closed it since the last end of stored events. */
   readonly closures: number
 }
@@ -40,7 +44,7 @@ export type Input =
   /** `message` is absent for a frame that is not the protocol: it still proves that the relay lives. */
   | { readonly _tag: "Received"; readonly now: number; readonly message: RelayMessage | undefined }
   | { readonly _tag: "ChallengeAnswered"; readonly eventId: string }
-  | { readonly _tag: "Subscribed"; readonly subscription: string }
+  | { readonly _tag: "Subscribed"; readonly now: number; readonly subscription: string }
   | { readonly _tag: "Unsubscribed"; readonly subscription: string }
   | { readonly _tag: "Published"; readonly eventId: string }
   | { readonly _tag: "PublishAbandoned"; readonly eventId: string }

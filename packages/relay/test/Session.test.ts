@@ -13,7 +13,7 @@ const eose = (subscription = "s", now = 0) => received({ _tag: "Eose", subscript
 const opened: SessionState.Input = { _tag: "Opened", now: 0 }
 const lost: SessionState.Input = { _tag: "Lost" }
 const tick = (now: number): SessionState.Input => ({ _tag: "Ticked", now })
-const subscribe: SessionState.Input = { _tag: "Subscribed", subscription: "s" }
+const subscribe: SessionState.Input = { _tag: "Subscribed", now: 0, subscription: "s" }
 const publish: SessionState.Input = { _tag: "Published", eventId: "e" }
 const authenticated = [opened, auth, answered, ok("auth")]
 
@@ -48,6 +48,21 @@ describe("the next deadline", () => {
     const probed = [...authenticated, tick(SessionState.HEARTBEAT_MILLIS)]
     assert.strictEqual(deadline(...probed), SessionState.HEARTBEAT_MILLIS + SessionState.REPLY_TIMEOUT_MILLIS)
     assert.strictEqual(deadline(subscribe, ...authenticated, closed("error: busy", 100)), 1_100)
+  })
+})
+
+describe("a request that a busy relay dropped", () => {
+  const requests = (...inputs: ReadonlyArray<SessionState.Input>) =>
+    actionsOf(subscribe, ...authenticated, ...inputs).filter((action) => action === "Request s").length
+
+  it("is made again, each time later, until it is answered", () => {
+    const busy = received({ _tag: "Notice", message: "rate-limited: too many concurrent requests" }, 0)
+    assert.strictEqual(requests(busy, tick(9_999)), 1)
+    assert.strictEqual(requests(busy, tick(10_000), tick(10_999)), 1)
+    assert.strictEqual(requests(busy, tick(10_000), tick(11_000)), 2)
+    assert.strictEqual(requests(tick(10_000), tick(11_000), tick(21_000), tick(22_999)), 2)
+    assert.strictEqual(requests(tick(10_000), tick(11_000), tick(21_000), tick(23_000)), 3)
+    assert.strictEqual(requests(eose("s", 5_000), tick(10_000), tick(11_000), tick(14_000)), 1)
   })
 })
 
@@ -133,7 +148,7 @@ describe("subscriptions", () => {
   })
 
   it("are asked again on every connection, without what was dropped meanwhile", () => {
-    const second: SessionState.Input = { _tag: "Subscribed", subscription: "t" }
+    const second: SessionState.Input = { _tag: "Subscribed", now: 0, subscription: "t" }
     const gone: SessionState.Input = { _tag: "Unsubscribed", subscription: "s" }
     const actions = actionsOf(...subscribed, second, lost, gone, ...authenticated)
     assert.deepStrictEqual(actions.slice(-2), ["BecomeReady", "Request t"])

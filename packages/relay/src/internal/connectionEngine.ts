@@ -117,7 +117,7 @@ export class ConnectionEngine {
     // A mistake of the program: the relay would silently replace the first subscription.
     if (this.subscriptions.has(id)) throw new Error(`subscription id ${id} is in use on this connection`)
     this.subscriptions.set(id, { filters, queue })
-    this.apply({ _tag: "Subscribed", subscription: id })
+    this.apply({ _tag: "Subscribed", now: this.options.now(), subscription: id })
   }
 
   unsubscribe(id: string, queue: ItemQueue): void {

@@ -108,6 +108,9 @@ const play = Effect.fnUntraced(function* (world: World, step: Step) {
     case "NoEose":
       relay.skipsEose = 1
       break
+    case "Busy":
+      relay.isBusy = true
+      break
     case "RefuseAuth":
       relay.refusesAuth = 1
       break

@@ -42,6 +42,8 @@ export const Step = Schema.Union([
   Schema.TaggedStruct("Close", { text: Schema.Literals(["error: shutting down", "auth-required: not authenticated"]) }),
   /** The relay says nothing of the next subscription's stored events and their end. */
   Schema.TaggedStruct("NoEose", {}),
+  /** The relay is too busy for the next subscription, and says so to nobody in particular. */
+  Schema.TaggedStruct("Busy", {}),
   Schema.TaggedStruct("RefuseAuth", {}),
   Schema.TaggedStruct("Wait", { seconds: Schema.Literals([1, 5, 40]) })
 ])

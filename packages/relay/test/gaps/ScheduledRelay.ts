@@ -67,6 +67,7 @@ export class ScheduledRelay {
   pageMillis = 0
   skipsEose = 0
   refusesAuth = 0
+  isBusy = false
   private late: Array<NostrEvent> = []
 
   /** Takes an event for good; only its way to the subscribers depends on its fate. */
@@ -106,7 +107,7 @@ export class ScheduledRelay {
 
   /** From now on everything works. */
   heal(): void {
-    Object.assign(this, { isUp: true, pageMillis: 0, skipsEose: 0, refusesAuth: 0 })
+    Object.assign(this, { isUp: true, pageMillis: 0, skipsEose: 0, refusesAuth: 0, isBusy: false })
     this.troubles.length = 0
     this.flush()
   }
@@ -121,6 +122,10 @@ export class ScheduledRelay {
     }
     if (verb === "CLOSE") connection.subscriptions.delete(first)
     if (verb !== "REQ") return
+    if (this.isBusy) {
+      this.isBusy = false
+      return connection.say(["NOTICE", "rate-limited: too many concurrent requests"])
+    }
     connection.subscriptions.set(first, filters)
     if (this.skipsEose > 0 && (first as string) !== "heartbeat") {
       this.skipsEose -= 1
