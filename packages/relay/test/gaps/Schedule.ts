@@ -45,14 +45,14 @@ export const Step = Schema.Union([
   /** The relay is too busy for the next subscription, and says so to nobody in particular. */
   Schema.TaggedStruct("Busy", {}),
   Schema.TaggedStruct("RefuseAuth", {}),
-  Schema.TaggedStruct("Wait", { seconds: Schema.Literals([1, 5, 40]) })
+  Schema.TaggedStruct("Wait", { seconds: Schema.Literals([1, 5, 35]) })
 ])
 export type Step = typeof Step.Type
 
 /** Before the observation, before the task, and after it. */
 export const Schedule = Schema.Struct({
-  history: Schema.Array(Message).pipe(Schema.check(Schema.isMaxLength(6))),
+  history: Schema.Array(Message).pipe(Schema.check(Schema.isMaxLength(5))),
   before: Schema.Array(Step).pipe(Schema.check(Schema.isMaxLength(4))),
-  after: Schema.Array(Step).pipe(Schema.check(Schema.isMaxLength(10)))
+  after: Schema.Array(Step).pipe(Schema.check(Schema.isMaxLength(8)))
 })
 export type Schedule = typeof Schedule.Type
