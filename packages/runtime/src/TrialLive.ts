@@ -10,7 +10,6 @@ import * as TrialRoster from "@buzz-orchestra/relay/TrialRoster"
 import { Cause, Context, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Ref, Scope } from "effect"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { exitWithin, sentence } from "./internal/bounded.ts"
-import { secretsOf } from "./internal/composeTeam.ts"
 import * as EnvironmentUse from "./internal/environmentUse.ts"
 import { CONFIG } from "./internal/bundleFiles.ts"
 import { configOf, keepBundle } from "./internal/keepBundle.ts"
@@ -20,6 +19,7 @@ import { noteRetries } from "./internal/noteRetries.ts"
 import * as TrialSpan from "./internal/trialSpan.ts"
 import { ownServices } from "./internal/ownServices.ts"
 import { scrubbed } from "./internal/scrubbed.ts"
+import { trialRedactor } from "./internal/trialRedactor.ts"
 import type { SummarizedError } from "./internal/summarize.ts"
 import * as Redaction from "./Redaction.ts"
 import { EnvironmentBusy, inPhase, RuntimeLaunchError, TrialDirectoryUnwritable } from "./RuntimeLaunchError.ts"
@@ -228,7 +228,7 @@ const finish = Effect.fnUntraced(function* (
 
 /** Takes out what is known to be secret so far. */
 const scrubbing = (handle: TrialHandle | undefined, options: TrialOptions) => {
-  const redactor = Redaction.make(secretsOf(handle, options))
+  const redactor = trialRedactor(handle, options)
   return (text: string) => Redaction.apply(redactor, text)
 }
 

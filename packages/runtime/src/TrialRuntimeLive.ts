@@ -9,12 +9,11 @@ import { Effect, FileSystem, Layer, Option, Path, Ref, Scope } from "effect"
 import { AgentSupervisor } from "./AgentSupervisor.ts"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { cleanUp } from "./internal/cleanUp.ts"
-import { secretsOf } from "./internal/composeTeam.ts"
 import { evidencePath, EXPORT_EVIDENCE } from "./internal/evidence.ts"
 import { ownServices } from "./internal/ownServices.ts"
 import { runPhases } from "./internal/runPhases.ts"
 import type { Stage } from "./internal/stage.ts"
-import * as Redaction from "./Redaction.ts"
+import { trialRedactor } from "./internal/trialRedactor.ts"
 import { EvidenceNotExported, inPhase } from "./RuntimeLaunchError.ts"
 import { StackInstaller } from "./StackInstaller.ts"
 import { TrialRuntime, type TrialRun } from "./TrialRuntime.ts"
@@ -46,7 +45,7 @@ export const layer: Layer.Layer<TrialRuntime, never, Needs> = Layer.effect(
 const runTrial = (run: TrialRun) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const redactor = Redaction.make(secretsOf(run.handle, run.trial.options))
+      const redactor = trialRedactor(run.handle, run.trial.options)
       const stage = yield* Ref.make<Stage>({})
       const scope = yield* Scope.make()
       const span = Option.getOrUndefined(yield* Effect.option(Effect.currentParentSpan))

@@ -12,11 +12,11 @@ import type { TrialRecord } from "../TrialRecord.ts"
 import type { TrialSummary } from "../TrialSummary.ts"
 import * as TrialTiming from "../TrialTiming.ts"
 import { ARTIFACTS, RESULT, SUMMARY, TIMING } from "./bundleFiles.ts"
-import { secretsOf } from "./composeTeam.ts"
 import { containerSummary } from "./containerSummary.ts"
 import { inspectFiles, type Inspection } from "./inspectFiles.ts"
 import { scrubbed } from "./scrubbed.ts"
 import { summarize, type SummarizedError } from "./summarize.ts"
+import { trialRedactor } from "./trialRedactor.ts"
 
 /** A few small files. */
 const DOCUMENT_DEADLINE = Duration.seconds(15)
@@ -81,7 +81,7 @@ export const keepBundle = Effect.fnUntraced(function* ({ directory, error, optio
   const { outcome } = yield* record.facts
   const last = record.closeLog({ _tag: "TrialEnded", outcome: outcome?.outcome, error: error?.message })
   yield* record.step("write the events", DOCUMENT_DEADLINE, last)
-  const redactor = Redaction.make(secretsOf((yield* record.facts).handle, options))
+  const redactor = trialRedactor((yield* record.facts).handle, options)
   const scrub = (text: string) => Redaction.apply(redactor, text)
   const listing = Effect.map(directory.files, (all) => all.filter((name) => name !== SUMMARY && name !== RESULT))
   const inspecting = Effect.flatMap(listing, (files) =>
