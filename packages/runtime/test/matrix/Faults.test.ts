@@ -2,10 +2,14 @@
  * Trials over doubles that go wrong in every way: whatever fails, hangs, dies or is interrupted, wherever, what must hold of
  * every trial holds.
  */
+import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
+import * as BundleVerification from "@buzz-orchestra/runtime/BundleVerification"
+import * as Redaction from "@buzz-orchestra/runtime/Redaction"
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Layer, Path } from "effect"
 import * as Cases from "./support/Cases.ts"
 import { FATES, type Fate, faultScripts, scriptWith, STEPS, STORIES, type Step, WAYS } from "./support/FaultScript.ts"
-import { type Case, runCase } from "./support/SimulatedTrial.ts"
+import { type Case, DIRECTORY, runCase } from "./support/SimulatedTrial.ts"
 import { broken, story } from "./support/TrialLaws.ts"
 
 /** What is wrong with a case: its broken laws and how it went, or nothing. */
@@ -19,6 +23,20 @@ const FATES_FOR: Partial<Record<Step, ReadonlyArray<Fate>>> = {
   "ask how it ended": ["works", "dies at ready"],
   "send KILL": ["works", "resists TERM"],
   "stop a program": ["works", "resists KILL"]
+}
+
+/** A disk that fails leaves a bundle that cannot be whole. */
+const DISK: ReadonlySet<Step> = new Set<Step>(["write a document", "append to a log", "read a file"])
+
+/** What is wrong with the bundle of a case, as `bundle verify` would say it. */
+const problemsOf = ({ files }: Case): ReadonlyArray<string> => {
+  const verifying = BundleVerification.verify(DIRECTORY, Redaction.make([])).pipe(
+    Effect.provide(ManifestService.layer),
+    Effect.provide(Layer.mergeAll(Layer.sync(FileSystem.FileSystem, files.service), Path.layer))
+  )
+  const { problems, secrets } = Effect.runSync(verifying)
+  // The doubles give their messages ids of their own.
+  return [...problems.filter(({ problem }) => !problem.includes("its id")), ...secrets].map((it) => JSON.stringify(it))
 }
 
 describe("a trial", () => {
@@ -39,6 +57,21 @@ describe("a trial", () => {
         for (const fates of [[fate], [fate, "works"], ["works", fate, "works"]] as const)
           assert.strictEqual(wrong(runCase(scriptWith({ story: told, fates }))), "")
     })
+
+  it("leaves a bundle that verifies, whatever failed and however the team's story ended", () => {
+    const scripts = [
+      ...STEPS.filter((step) => !DISK.has(step)).map((step) =>
+        scriptWith({ faults: [{ step, occurrence: 0, way: "fails" }] })
+      ),
+      ...STORIES.map((story) => scriptWith({ story })),
+      ...FATES.map((fate) => scriptWith({ fates: [fate, "works"] })),
+      scriptWith({ interruptAt: 1 })
+    ]
+    for (const script of scripts) {
+      const it = runCase(script)
+      assert.deepStrictEqual({ script, problems: problemsOf(it) }, { script, problems: [] })
+    }
+  })
 
   it.prop(
     "keeps them whatever happens together",

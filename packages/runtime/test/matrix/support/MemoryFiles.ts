@@ -67,6 +67,7 @@ export class MemoryFiles {
       readFile: (path) => this.calling("read", path, () => this.need(path).slice()),
       readDirectory: (path) => Effect.sync(() => this.below(path).map((entry) => entry.slice(path.length + 1))),
       stat: (path) => this.attempt(path, () => this.info(path)),
+      access: (path) => (this.entries.has(path) ? Effect.void : Effect.fail(failure(path, "no such file", "NotFound"))),
       open: (path, options) => this.openFile(path, options?.flag ?? "r")
     })
 
@@ -166,9 +167,13 @@ export class MemoryFiles {
 }
 
 /** What a disk says. */
-export const failure = (path: string, description: string): PlatformError.PlatformError =>
+export const failure = (
+  path: string,
+  description: string,
+  tag: PlatformError.SystemErrorTag = "Unknown"
+): PlatformError.PlatformError =>
   PlatformError.systemError({
-    _tag: "Unknown",
+    _tag: tag,
     module: "FileSystem",
     method: "call",
     pathOrDescriptor: path,
