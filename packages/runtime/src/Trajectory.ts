@@ -161,7 +161,9 @@ const stepsOf = (
 ): ReadonlyArray<Unnumbered> => {
   const number = index + 1
   const at = turn.startedAt === undefined ? {} : { timestamp: new Date(turn.startedAt).toISOString() }
-  const metrics = metricsOf(turns[index - 1]?.usage ?? Usage.initial, turn.usage, price)
+  // What was reported in part counts with the turn that completes it.
+  const before = turns.slice(0, index).findLast(({ usage }) => Usage.totals(usage)?.complete === true)
+  const metrics = metricsOf(before?.usage ?? Usage.initial, turn.usage, price)
   const calls = turn.calls.map((title, call) => ({
     tool_call_id: `${agentId}-turn-${number}-call-${call + 1}`,
     function_name: title,

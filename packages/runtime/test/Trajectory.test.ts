@@ -1,11 +1,16 @@
+import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
 import * as AgentLog from "@buzz-orchestra/runtime/AgentLog"
 import * as AgentNarrative from "@buzz-orchestra/runtime/AgentNarrative"
 import * as Atif from "@buzz-orchestra/runtime/Atif"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
-import type * as Trajectory from "@buzz-orchestra/runtime/Trajectory"
+import * as LoggedAgent from "@buzz-orchestra/runtime/LoggedAgent"
+import * as Receipt from "@buzz-orchestra/runtime/Receipt"
+import * as Trajectory from "@buzz-orchestra/runtime/Trajectory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Result } from "effect"
+import * as Cases from "./matrix/support/Cases.ts"
 import { CHANNEL, line, read } from "./support/logLines.ts"
+import { bytesOf, Given, written } from "./support/Scribe.ts"
 import { awaitEvent, LEAD, say, startTrial, trialLayer, WORKER } from "./support/trial.ts"
 
 const START = line("pool::prompt", `turn starting for channel ${CHANNEL}`)
@@ -138,6 +143,65 @@ const trajectoryIn = Effect.fnUntraced(function* (directory: string) {
   const text = yield* fs.readFileString(`${directory}/agent/trajectory.json`)
   const trajectory: ReturnType<typeof Trajectory.of> = Result.getOrThrow(Atif.decode(JSON.parse(text)))
   return trajectory
+})
+
+describe("the trajectory of any logs", () => {
+  const agentClass = conditionWith({ roster: [{ id: "lead" }] }).manifest.roster[0]
+  const price = {
+    input_per_million_usd: 3,
+    cached_input_per_million_usd: 0.3,
+    output_per_million_usd: 15,
+    cache_read_rate: 0
+  }
+
+  it.prop(
+    "keeps the rules, has a step for each turn, and adds up to the receipt",
+    Given,
+    ({ acts, build }) => {
+      const bytes = bytesOf(written(build, acts).stdout)
+      const narrative = AgentNarrative.finish(AgentNarrative.feed([AgentNarrative.initial, AgentLog.initial], bytes))
+      const known = LoggedAgent.finish(LoggedAgent.feed(LoggedAgent.initial(CHANNEL), "stdout", bytes))
+      const { receipt } = Receipt.of({ agentId: "lead-1", agentClass, price, known })
+      const trajectory = Trajectory.of({
+        trialId: "t",
+        condition: "c",
+        manifestHash: "h",
+        version: "1",
+        task: "task",
+        startedAtMillis: 0,
+        events: [],
+        names: new Map(),
+        agents: [
+          {
+            agentId: "lead-1",
+            kind: "orchestrator",
+            role: "lead",
+            endpoint: "m",
+            modelRevision: "1",
+            price,
+            narrative,
+            receipt
+          }
+        ],
+        totals: undefined,
+        end: { outcome: "done", detail: "" },
+        redact: (text) => text
+      })
+      const decoded = Atif.decode(JSON.parse(JSON.stringify(trajectory)))
+      assert.strictEqual(Result.isSuccess(decoded) ? "" : decoded.failure.message, "")
+      const steps = trajectory.subagent_trajectories?.[0]?.steps.filter(({ source }) => source === "agent") ?? []
+      if (build.logsStarts)
+        assert.strictEqual(steps.filter(({ extra }) => extra?.["end"] !== null).length, receipt.turns)
+      const sum = (field: "prompt_tokens" | "completion_tokens") =>
+        steps.reduce((all, { metrics }) => all + (metrics?.[field] ?? 0), 0)
+      if (receipt.measurement === "measured")
+        assert.deepStrictEqual(
+          [sum("prompt_tokens"), sum("completion_tokens")],
+          [receipt.input_tokens, receipt.output_tokens]
+        )
+    },
+    { arbitrary: Cases.options(60, 10_000) }
+  )
 })
 
 describe("the trajectory of a trial", () => {
