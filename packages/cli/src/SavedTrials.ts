@@ -31,11 +31,12 @@ const encode = Schema.encodeSync(Encoded)
 export const noteOf = (text: string | undefined): SavedNote | undefined =>
   Option.getOrUndefined(Schema.decodeUnknownOption(Encoded)(text))
 
-/** The directory of saved trials: the state directory of the user who runs this command. */
-export const directory: Effect.Effect<string, never, Path.Path> = Effect.gen(function* () {
+/** The directory of saved trials, in the state directory of the user who runs this command; whoever has no home has none. */
+const directory: Effect.Effect<string | undefined, never, Path.Path> = Effect.gen(function* () {
   const path = yield* Path.Path
-  const state = (yield* variable("XDG_STATE_HOME")) ?? path.join((yield* variable("HOME")) ?? ".", ".local", "state")
-  return path.join(state, "buzz-orchestra", "trials")
+  const home = yield* variable("HOME")
+  const state = (yield* variable("XDG_STATE_HOME")) ?? (home && path.join(home, ".local", "state"))
+  return state && path.join(state, "buzz-orchestra", "trials")
 })
 
 /** An empty variable is as good as none. */
@@ -52,6 +53,7 @@ export const layer = (
   Layer.unwrap(
     Effect.gen(function* () {
       const trials = yield* directory
+      if (trials === undefined) return yield* new HandleStoreFailed({ file: "trials", detail: NO_HOME })
       const key = yield* keyIn(trials)
       return TrialHandleFiles.layer({
         directory: trials,
@@ -67,7 +69,8 @@ export const layer = (
 
 /** The trials that are saved here, and what stands beside them; of those of another make the note is missing. */
 export const list = Effect.gen(function* () {
-  const saved = yield* TrialHandleFiles.facts(yield* directory)
+  const trials = yield* directory
+  const saved = trials === undefined ? [] : yield* TrialHandleFiles.facts(trials)
   return saved.map((facts) => ({ ...facts, note: noteOf(facts.note) }))
 }).pipe(Effect.mapError((reason) => unusable(reason)))
 
@@ -93,6 +96,8 @@ const keyIn = Effect.fnUntraced(function* (trials: string) {
 })
 
 const KEY_BYTES = 32
+
+const NO_HOME = "neither XDG_STATE_HOME nor HOME says where they are kept"
 
 /** A store that cannot be used, as an error of no trial in particular. */
 export const unusable = (reason: HandleStoreFailed) => new ProvisioningError({ runId: "", trialId: "", reason })

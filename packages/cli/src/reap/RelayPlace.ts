@@ -2,18 +2,11 @@
  * Relays as a place where something may be left: the channels of trials whose command was killed, as they are remembered on
  * this machine.
  */
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
-import { TrialHandleStore } from "@buzz-orchestra/relay/TrialHandleStore"
-import { TrialProvisioner } from "@buzz-orchestra/relay/TrialProvisioner"
-import * as TrialProvisionerLive from "@buzz-orchestra/relay/TrialProvisionerLive"
 import { HostProcess } from "@buzz-orchestra/runtime/docker/HostProcess"
 import { fateOf } from "@buzz-orchestra/runtime/docker/OwnerLabels"
-import { Effect, type FileSystem, Layer, type Path } from "effect"
+import { Effect, type FileSystem, type Path } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import * as Failure from "../Failure.ts"
-import * as RelayServices from "../RelayServices.ts"
-import * as RelayTransport from "../RelayTransport.ts"
 import * as SavedTrials from "../SavedTrials.ts"
 import type { Place, PlaceReport, Thing } from "./Place.ts"
 
@@ -33,7 +26,8 @@ export const relayPlace: Place<FileSystem.FileSystem | Path.Path | ChildProcessS
 }
 
 type Report = { readonly [Kind in keyof PlaceReport]: Array<PlaceReport[Kind][number]> }
-type Saved = Effect.Success<typeof SavedTrials.list>[number]
+/** A trial as it is remembered. */
+export type Saved = Effect.Success<typeof SavedTrials.list>[number]
 
 const decide = Effect.fnUntraced(function* (saved: Saved, dryRun: boolean, report: Report) {
   const { knowsOthers, self, startTimeOf } = yield* HostProcess
@@ -45,26 +39,9 @@ const decide = Effect.fnUntraced(function* (saved: Saved, dryRun: boolean, repor
   if (!isGone || note === undefined) return void report.kept.push(thing)
   if (note.keepsChannel) return void report.kept.push({ ...thing, why: "it is to stay" })
   if (dryRun) return void report.removed.push(thing)
+  // Loaded only when there is something to do: it brings the relay's client.
+  const { takeDown } = yield* Effect.promise(() => import("./takeDown.ts"))
   const detail = yield* takeDown(saved, note)
   if (detail === undefined) report.removed.push(thing)
   else report.refused.push({ ...thing, detail })
 })
-
-/** Why it could not be, or nothing. */
-const takeDown = (saved: Saved, note: SavedTrials.SavedNote) => {
-  const services = TrialProvisionerLive.layer.pipe(
-    Layer.provide(RelayServices.client(note.relay)),
-    Layer.provide(RelayTransport.layer("reap", saved.relayUrl, note.relay)),
-    Layer.provideMerge(SavedTrials.layer(note)),
-    Layer.provide([NodeCrypto.layerSecureRandom, SchnorrWasm.layer])
-  )
-  return Effect.gen(function* () {
-    const handle = yield* TrialHandleStore.use((store) => store.get(saved))
-    if (handle === undefined) return undefined
-    const steps = yield* TrialProvisioner.use((provisioner) => provisioner.teardown(handle))
-    return steps.find(({ error }) => error !== undefined)?.error
-  }).pipe(
-    Effect.provide(services),
-    Effect.catch((error) => Effect.succeed(error.message))
-  )
-}
