@@ -30,7 +30,7 @@ export interface TaskFixture {
 }
 
 /** The actor who is the trial's user. */
-export const USER = "user"
+export const TRIAL_USER = "user"
 
 /** A scripted message that was sent. */
 export interface ScriptedEvent {

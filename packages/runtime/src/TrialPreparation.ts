@@ -18,7 +18,7 @@ import {
   TaskFileMissing,
   TaskTooLong
 } from "./RuntimeLaunchError.ts"
-import { USER } from "./TaskFixture.ts"
+import { TRIAL_USER } from "./TaskFixture.ts"
 import {
   DEFAULT_MAX_AGENT_ROUNDS,
   DEFAULT_READINESS_TIMEOUT,
@@ -97,7 +97,7 @@ const checkRelay = ({ relayGateway, relayUrl, userRelayUrl: user }: TrialOptions
 
 const checkScript = ({ fixture }: TrialOptions) =>
   Result.gen(function* () {
-    const ids = [USER, ...(fixture?.directory ?? []).map(identityIdOf)]
+    const ids = [TRIAL_USER, ...(fixture?.directory ?? []).map(identityIdOf)]
     for (const { actor, label } of fixture?.scripted ?? [])
       if (!ids.includes(actor))
         return yield* outOfBounds(`the actor of the scripted message ${label}`, actor, `one of ${ids.join(", ")}`)

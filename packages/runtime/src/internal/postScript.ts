@@ -6,7 +6,7 @@ import { identityIdOf } from "@buzz-orchestra/relay/DirectoryIdentity"
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { Effect } from "effect"
-import { type ScriptedEvent, type ScriptedMessage, type TaskFixture, USER } from "../TaskFixture.ts"
+import { type ScriptedEvent, type ScriptedMessage, type TaskFixture, TRIAL_USER } from "../TaskFixture.ts"
 
 export interface ScriptOptions {
   readonly fixture: TaskFixture | undefined
@@ -25,7 +25,7 @@ export const postScript = Effect.fnUntraced(function* (options: ScriptOptions) {
     fixture?.scripted ?? [],
     Effect.fnUntraced(function* (message) {
       const { actor, label, mentionOrchestrator = true, replyToTask = false } = message
-      const identity = actor === USER ? user.identity : identityOf(handle, actor)
+      const identity = actor === TRIAL_USER ? user.identity : identityOf(handle, actor)
       // The directory was checked for it before anything was provisioned.
       if (identity === undefined) return yield* Effect.die(new Error(`no identity for the scripted actor ${actor}`))
       const event = yield* client.send(
