@@ -19,6 +19,9 @@ export const QUIET_MILLIS = 5000
 /** A lone agent's turn must have been over this long: events that waited behind it start the next one at once. */
 export const SOLO_QUIET_MILLIS = 1000
 
+/** A team over its budget goes on spending: a relay that does not answer for longer may not let it. */
+export const SPENDING_MILLIS = 10_000
+
 /** Who takes part. */
 export interface Team {
   /** In the order of the roster. */
@@ -118,11 +121,12 @@ export const decide = (input: CompletionInput): CompletionDecision => {
       recheckAtMillis,
       readChannel: false
     }
-  if (input.channelReadMillis === undefined || input.channelReadMillis < stop.sinceMillis)
+  const isRead = input.channelReadMillis !== undefined && input.channelReadMillis >= stop.sinceMillis
+  if (!isRead && nowMillis < (stop.unreadMillis ?? deadlineMillis))
     return {
       _tag: "Waiting",
       sentence: `waiting for the relay to say whether ${roster.orchestratorId} posted DONE: after all`,
-      recheckAtMillis: deadlineMillis,
+      recheckAtMillis: Math.min(stop.unreadMillis ?? deadlineMillis, deadlineMillis),
       readChannel: true
     }
   return ended(stop.outcome, stop.detail)
@@ -135,6 +139,8 @@ interface Stop {
   /** The last change. */
   readonly sinceMillis: number
   readonly atMillis: number
+  /** From then on it stands even if the channel could not be read. Default: never. */
+  readonly unreadMillis?: number
   /** What is being waited for until then. */
   readonly meanwhile: string
 }
@@ -165,6 +171,7 @@ const budgetStop = (input: CompletionInput): Stop | undefined => {
         detail: `${overBudget.detail}, and ${lacking(input)}`,
         sinceMillis: overBudget.sinceMillis,
         atMillis: overBudget.sinceMillis,
+        unreadMillis: overBudget.sinceMillis + SPENDING_MILLIS,
         meanwhile: "nothing"
       }
 }

@@ -1,6 +1,6 @@
 import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
 import { exceeded } from "@buzz-orchestra/runtime/Budget"
-import { type CompletionInput, decide } from "@buzz-orchestra/runtime/Completion"
+import { type CompletionInput, decide, SPENDING_MILLIS } from "@buzz-orchestra/runtime/Completion"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import type { UsageTotals } from "@buzz-orchestra/runtime/Usage"
 import { assert, describe, it } from "@effect/vitest"
@@ -81,6 +81,13 @@ describe("a decision over a budget that is used up", () => {
   it("waits for a reading of the channel that was begun after it, because the log may be ahead of a DONE:", () => {
     assert.deepInclude(decide(input), { _tag: "Waiting", readChannel: true })
     assert.deepInclude(decide({ ...input, channelReadMillis: undefined }), { _tag: "Waiting", readChannel: true })
+  })
+
+  it("does not let a team go on spending because the relay does not answer", () => {
+    const unread = { ...input, channelReadMillis: undefined }
+    const decision = decide(unread)
+    assert.strictEqual(decision._tag === "Waiting" ? decision.recheckAtMillis : 0, 1000 + SPENDING_MILLIS)
+    assert.deepInclude(decide({ ...unread, nowMillis: 1000 + SPENDING_MILLIS }), { outcome: "over-budget" })
   })
 
   it("is over budget after that", () => {
