@@ -20,13 +20,17 @@ export const frame = (...parts: ReadonlyArray<unknown>): string => JSON.stringif
 export const deliver = (state: RelayState.RelayState, stored: StoredEvent): ReadonlyArray<Outgoing> => {
   const outgoing: Array<Outgoing> = []
   const isReader = RelayState.readersOf(state, stored)
+  const frames = new Map<string, ReadonlyArray<string>>()
   let json: string | undefined
   for (const [to, { auth, subscriptions }] of Connections.audienceOf(state.connections, stored.channelId)) {
     if (auth._tag !== "Passed" || !isReader(auth.pubkey)) continue
     for (const [id, subscription] of subscriptions) {
       if (!Subscriptions.wants(subscription, stored)) continue
       json ??= JSON.stringify(stored.event)
-      outgoing.push({ to, frames: [`["EVENT",${JSON.stringify(id)},${json}]`] })
+      // Programs of one kind name their subscriptions alike.
+      const known = frames.get(id) ?? [`["EVENT",${JSON.stringify(id)},${json}]`]
+      frames.set(id, known)
+      outgoing.push({ to, frames: known })
     }
   }
   return outgoing

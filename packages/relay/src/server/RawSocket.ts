@@ -13,6 +13,9 @@ export interface RawSocket {
   readonly receivedBytes: number
   /** Asks the other side for a sign of life, which any WebSocket gives by itself. */
   ping(): void
+  /** Holds back what is written until `uncork`, which hands all of it to the operating system in one call. */
+  cork(): void
+  uncork(): void
   /** Ends the connection at once. */
   cut(): void
 }
@@ -41,6 +44,14 @@ class NodeRawSocket implements RawSocket {
     if (!this.socket.destroyed) this.socket.write(PING)
   }
 
+  cork(): void {
+    this.socket.cork()
+  }
+
+  uncork(): void {
+    this.socket.uncork()
+  }
+
   cut(): void {
     this.socket.destroy()
   }
@@ -55,6 +66,8 @@ interface NodeRequest {
     readonly bytesRead: number
     readonly destroyed: boolean
     readonly destroy: () => void
+    readonly cork: () => void
+    readonly uncork: () => void
     readonly write: (bytes: Uint8Array) => unknown
   }
 }
@@ -68,6 +81,10 @@ const isNodeRequest = (source: object): source is NodeRequest => {
     "bytesRead" in socket &&
     "destroy" in socket &&
     typeof socket.destroy === "function" &&
+    "cork" in socket &&
+    typeof socket.cork === "function" &&
+    "uncork" in socket &&
+    typeof socket.uncork === "function" &&
     "write" in socket &&
     typeof socket.write === "function"
   )
