@@ -7,7 +7,7 @@ import * as RetryPolicy from "@buzz-orchestra/relay/RetryPolicy"
 import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
 import { testIdentity } from "@buzz-orchestra/relay/testing/TestIdentity"
 import { assert, describe, it } from "@effect/vitest"
-import { type Duration, Effect, Fiber, Layer, Redacted } from "effect"
+import { type Duration, Effect, Fiber, FileSystem, Layer, Redacted } from "effect"
 import * as BuzzClientSuite from "../../relay/test/suites/BuzzClientSuite.ts"
 import { bounded, platform, relay } from "../../relay/test/support.ts"
 import { type BuzzCall, type Instead, inProcessBuzz } from "./InProcessBuzz.ts"
@@ -129,6 +129,28 @@ describe("the buzz program", () => {
       assert.strictEqual(killed(), 2)
     }).pipe(bounded, Effect.provide(services))
   })
+
+  it.live("is a process that is gone when the call is, whatever it ignores", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const program = `${yield* fs.makeTempDirectoryScoped()}/buzz`
+      // What is ignored stays so across exec.
+      yield* fs.writeFileString(program, `#!/bin/sh\ntrap '' TERM\necho $$ > "$0.pid"\nexec sleep 600\n`, {
+        mode: 0o755
+      })
+      const user = { relayUrl: "ws://127.0.0.1:1", identity: testIdentity(1) }
+      yield* Effect.gen(function* () {
+        const client = yield* BuzzClient
+        const calling = yield* Effect.forkChild(client.members(user, "11111111-1111-4111-8111-111111111111"))
+        while (!(yield* fs.exists(`${program}.pid`))) yield* Effect.sleep("20 millis")
+        yield* Fiber.interrupt(calling)
+      }).pipe(
+        Effect.provide(BuzzClientCli.layerWith({ program, retry: quick }).pipe(Layer.provide(NodeServices.layer)))
+      )
+      const pid = Number(yield* fs.readFileString(`${program}.pid`))
+      assert.throws(() => process.kill(pid, 0), /ESRCH/)
+    }).pipe(Effect.scoped, bounded, Effect.provide(NodeServices.layer))
+  )
 
   it.live("that is not there, or not this one, is told from a relay that refuses", () =>
     Effect.gen(function* () {
