@@ -43,6 +43,7 @@ const summaryOf = (out: string) =>
     readonly error: { readonly message: string } | null
     readonly relay_url: string
     readonly relay_probe: { readonly result: string } | null
+    readonly agent_users: Readonly<Record<string, unknown>> | null
     readonly warnings: ReadonlyArray<string>
     readonly stack: Readonly<Record<string, string>>
     readonly environment: { readonly name: string; readonly container: ContainerSummary }
@@ -116,12 +117,14 @@ containerTests("run in a container", () => {
           "--user",
           "1000:1000",
           "--network",
-          "none"
+          "none",
+          "--agent-users",
+          "auto"
         ]
         const harness = yield* run(out, flags, limitedManifest(dirname(out)))
         assert.strictEqual(yield* harness.ended, 0, harness.stdout() + harness.stderr())
         assert.include(harness.stderr(), "COPY given.txt /given.txt")
-        const { environment, outcome, relay_url: relayUrl, stack } = summaryOf(out)
+        const { agent_users: users, environment, outcome, relay_url: relayUrl, stack } = summaryOf(out)
         yield* Effect.addFinalizer(() =>
           Effect.promise(() => docker.getImage(environment.container.image.reference).remove())
         )
@@ -133,6 +136,8 @@ containerTests("run in a container", () => {
           user: "1000:1000"
         })
         assert.property(stack, "node")
+        assert.deepInclude(users, { asked: "auto", held: "image", uids: {} })
+        assert.match(`${users?.["reason"]}`, /its user is 1000/)
         assert.deepStrictEqual(yield* leftOf(out), [])
       }).pipe(Effect.scoped),
     TEST_LIMIT
@@ -149,10 +154,16 @@ containerTests("run in a container", () => {
           (container) => Effect.promise(() => container.remove({ force: true }))
         )
         yield* Effect.promise(() => existing.start())
-        const harness = yield* run(out, ["--container", existing.id], limitedManifest(dirname(out)))
+        const harness = yield* run(
+          out,
+          ["--container", existing.id, "--agent-users", "own"],
+          limitedManifest(dirname(out))
+        )
         assert.strictEqual(yield* harness.ended, 0, harness.stdout() + harness.stderr())
         assert.include(harness.stderr(), "environment block are not applied: the container exists and has its own")
-        assert.isNull(summaryOf(out).environment.container.time_limit_seconds)
+        const { agent_users: users, environment } = summaryOf(out)
+        assert.isNull(environment.container.time_limit_seconds)
+        assert.deepInclude(users, { asked: "own", held: "own", reason: null })
         const { State } = yield* Effect.promise(() => existing.inspect())
         assert.isTrue(State.Running)
         const { Processes } = yield* Effect.promise(() => existing.top())
