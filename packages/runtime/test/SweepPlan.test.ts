@@ -160,6 +160,46 @@ describe("planSweep", () => {
   })
 })
 
+describe("a machine that others use", () => {
+  const HARNESS = 50
+  /** A harness with two shells, a marked service that lost its parent, its child, and what others run. */
+  const shared = (marked: ReadonlyArray<number>, ...more: ReadonlyArray<ProcessRecord>): ProcessSnapshot => ({
+    processes: [
+      process(1, 0, { session: 1 }),
+      process(30, 1),
+      process(HARNESS, 30),
+      process(60, HARNESS),
+      process(61, HARNESS),
+      process(70, 1),
+      process(71, 70, { session: 70 }),
+      process(80, 1),
+      process(81, 80),
+      ...more
+    ],
+    shell: 60,
+    entry: HARNESS,
+    bin: [BIN],
+    marked: new Set(marked)
+  })
+  const OURS = [60, 61, 70]
+
+  it("loses nothing but what carries the mark and what descends from it", () => {
+    assert.deepStrictEqual(plan(shared(OURS)), { end: [], spared: [70, 71] })
+    assert.deepStrictEqual(plan(shared(OURS), { all: true }), { end: [70, 71], spared: [] })
+  })
+
+  it("loses nothing at all when nothing is known to be ours", () => {
+    assert.deepStrictEqual(plan(shared([]), { all: true }), { end: [], spared: [] })
+  })
+
+  it("loses what was launched or runs from bin without the mark, but nobody for a pid alone", () => {
+    const taken = shared(OURS, process(90, 1, { exe: `${BIN}/buzz-acp` }))
+    assert.deepStrictEqual(plan(taken, { roots: [root(80)] }).end, [80, 90, 81])
+    const unseen = [root(1, undefined), { pid: 80, startTime: undefined }, root(30, "another")]
+    assert.deepStrictEqual(plan(taken, { roots: unseen, all: true }).end, [70, 71, 90])
+  })
+})
+
 const runs = (argv: ReadonlyArray<string>, exe = "/usr/bin/node") => runsFrom([BIN], process(5, 1, { exe, argv }))
 
 describe("runsFrom", () => {

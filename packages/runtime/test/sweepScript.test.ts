@@ -54,6 +54,13 @@ describe("parseSnapshot", () => {
     )
   })
 
+  it("takes nothing for marked where it asked and was not answered", () => {
+    const asked = (sections: string) => parseSnapshot(marker, "/opt/buzz/bin", output("", sections), "A=b").marked
+    assert.deepStrictEqual(asked(""), new Set<number>())
+    assert.deepStrictEqual(asked(`${M}marked\n7\n\n12\n`), new Set([7, 12]))
+    assert.isUndefined(parseSnapshot(marker, "/opt/buzz/bin", output("", "")).marked)
+  })
+
   it("believes an executable of which root and the process's user say the same", () => {
     const twice = `${exe(1, "/usr/bin/dash")}\n${exe(7, "/opt/buzz/bin/buzz")}\n${exe(7, "/opt/buzz/bin/buzz (deleted)")}`
     const { processes } = parseSnapshot(marker, "/opt/buzz/bin", output(twice))
