@@ -2,7 +2,7 @@
  * What every `BuzzClient` promises on a relay that keeps Buzz's rules. Run with the double, and with the native client and the
  * one through the `buzz` program against the embedded relay, so that tests written against the double can be believed.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { BuzzClient, MAX_MESSAGE_BYTES } from "../../src/BuzzClient.ts"
@@ -23,14 +23,17 @@ export const suite = <E, R>(
     const actor = (n: number) => ({ relayUrl: url, identity: testIdentity(n) })
     const asked = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
     const [user, lead, stranger] = [actor(1), actor(2), actor(3)]
-    const id = yield* client.createChannel(user, { id: asked, name: "trial" })
+    const name = `trial-${asked}`
+    const id = yield* client.createChannel(user, { id: asked, name })
     yield* client.addMember(user, { channelId: id, pubkey: lead.identity.pubkey, role: "member" })
-    return { client, id, user, lead, stranger }
+    return { client, id, name, user, lead, stranger }
   })
-  const promise = (title: string, body: Effect.Effect<void, unknown, BuzzClient | SecureRandom.SecureRandom | R>) =>
-    it.live(`${title}`, () => Effect.provide(body, services))
 
-  describe(`BuzzClient of ${name}`, () => {
+  // One relay for all: each promise has a channel of its own.
+  layer(services, { excludeTestServices: true })(`BuzzClient of ${name}`, (it) => {
+    const promise = (title: string, body: Effect.Effect<void, unknown, BuzzClient | SecureRandom.SecureRandom | R>) =>
+      it.effect(`${title}`, () => body)
+
     promise(
       "lists the creator as owner and others as they were added",
       Effect.gen(function* () {
@@ -51,28 +54,28 @@ export const suite = <E, R>(
     promise(
       "finds channels of exactly this name, archived ones too",
       Effect.gen(function* () {
-        const { client, id, user } = yield* channel
+        const { client, id, name, user } = yield* channel
         yield* client.createChannel(user, {
           id: yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()),
-          name: "trial two"
+          name: `${name} two`
         })
         const mine = (found: ReadonlyArray<FoundChannel>) => found.filter(({ channelId }) => channelId === id)
-        const found = yield* client.findChannels(user, "TRIAL")
-        assert.isTrue(found.every(({ name }) => name === "trial"))
+        const found = yield* client.findChannels(user, name.toUpperCase())
+        assert.isTrue(found.every((channel) => channel.name === name))
         const [seen] = mine(found)
-        assert.deepInclude(seen, { name: "trial", type: "stream", visibility: "private", isArchived: false })
+        assert.deepInclude(seen, { name, type: "stream", visibility: "private", isArchived: false })
         yield* client.archiveChannel(user, id)
-        assert.deepInclude(mine(yield* client.findChannels(user, "trial"))[0], { isArchived: true, ttlSeconds: null })
-        assert.deepStrictEqual(yield* client.findChannels(user, "tria"), [])
+        assert.deepInclude(mine(yield* client.findChannels(user, name))[0], { isArchived: true, ttlSeconds: null })
+        assert.deepStrictEqual(yield* client.findChannels(user, name.slice(0, -1)), [])
       })
     )
 
     promise(
       "creates a channel of one's own again without a word, and never another's",
       Effect.gen(function* () {
-        const { client, id, user, stranger } = yield* channel
-        assert.strictEqual(yield* client.createChannel(user, { id, name: "trial" }), id)
-        const other = yield* Effect.result(client.createChannel(stranger, { id, name: "trial" }))
+        const { client, id, name, user, stranger } = yield* channel
+        assert.strictEqual(yield* client.createChannel(user, { id, name }), id)
+        const other = yield* Effect.result(client.createChannel(stranger, { id, name }))
         if (Result.isFailure(other)) assert.strictEqual(other.failure.reason._tag, "RelayRefused")
         else assert.notStrictEqual(other.success, id)
         const members = yield* client.members(user, id)
