@@ -41,6 +41,8 @@ export interface ContainerState {
   /** Of PID 1, once it ended. */
   readonly exitCode: number | undefined
   readonly outOfMemory: boolean
+  /** Whose processes are seen in it beside its own: `host`, or `container:<id>`. Absent where nobody's are. */
+  readonly sharesProcesses?: string
   /** PID 1 as the engine's host sees it; 0 when it does not run. */
   readonly hostPid: number
   /** Id of its image. */

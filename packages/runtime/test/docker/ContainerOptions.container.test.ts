@@ -186,6 +186,21 @@ containerTests("a container's options", () => {
       })
     )
 
+    it.effect("refuses a container that sees its host's processes: a sweep could not tell whose they are", () =>
+      Effect.gen(function* () {
+        const Image = yield* image("busybox")
+        const existing = yield* Effect.acquireRelease(
+          Effect.promise(() =>
+            docker.createContainer({ Image, Cmd: ["sleep", "1000"], HostConfig: { PidMode: "host" } })
+          ),
+          (container) => Effect.promise(() => container.remove({ force: true }))
+        )
+        const source = { _tag: "Container", id: existing.id } as const
+        const error = yield* Effect.flip(facts.pipe(within("busybox", { source })))
+        assert.match(error.message, /it has the processes of host, which nobody could tell from a trial's/)
+      })
+    )
+
     it.effect("uses a container that exists, and leaves it as it was", () =>
       Effect.gen(function* () {
         const reference = yield* image("busybox")

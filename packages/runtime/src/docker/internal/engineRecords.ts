@@ -55,6 +55,10 @@ const settingsOf = ({ Config, HostConfig, Mounts, NetworkSettings }: Docker.Cont
   temporary: Object.keys((HostConfig.Tmpfs as Record<string, string> | undefined | null) ?? {})
 })
 
+/** Docker says nothing and Podman `private` where a container has its own. */
+const sharing = (mode = ""): Pick<ContainerState, "sharesProcesses"> =>
+  mode === "host" || mode.startsWith("container:") ? { sharesProcesses: mode } : {}
+
 /** From `GET /containers/{id}/json`. */
 export const toContainerState = (container: Docker.ContainerInspectInfo): ContainerState => ({
   id: container.Id,
@@ -63,6 +67,7 @@ export const toContainerState = (container: Docker.ContainerInspectInfo): Contai
   paused: container.State.Paused,
   exitCode: container.State.Running ? undefined : container.State.ExitCode,
   outOfMemory: container.State.OOMKilled,
+  ...sharing(container.HostConfig.PidMode),
   hostPid: container.State.Pid,
   image: container.Image,
   workDirectory: container.Config.WorkingDir ?? "",

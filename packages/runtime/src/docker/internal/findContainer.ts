@@ -80,6 +80,10 @@ const existing = Effect.fnUntraced(function* (id: string) {
       notCreatedAs(label, now === undefined ? "there is none" : now.paused ? "it is paused" : "it does not run")
     )
   if (state === undefined) return yield* endedAtOnce(state)
+  if (state.sharesProcesses !== undefined) {
+    const detail = `it has the processes of ${state.sharesProcesses}, which nobody could tell from a trial's when those are ended`
+    return yield* notCreatedAs(label, `${detail}; start it with processes of its own`)
+  }
   const image = yield* failed(engine.inspectImage(state.image))
   const found: FoundContainer = {
     id: state.id,
