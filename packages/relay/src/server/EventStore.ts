@@ -7,6 +7,7 @@ import * as EventKind from "../EventKind.ts"
 import { type Filter, matches, newestFirst } from "../Filter.ts"
 import { type NostrEvent, tagValues } from "../NostrEvent.ts"
 import * as EventIndex from "./EventIndex.ts"
+import * as PreparedFilter from "./PreparedFilter.ts"
 
 /** Where a reply stands in its thread. */
 export interface ThreadPosition {
@@ -126,10 +127,11 @@ export const query = (
   isVisible: (stored: StoredEvent) => boolean
 ): ReadonlyArray<StoredEvent> => {
   const limit = Math.min(filter.limit ?? MAX_ROWS, MAX_ROWS)
+  const prepared = PreparedFilter.make(filter)
   const rows: Array<StoredEvent> = []
   for (const stored of candidates(store, filter)) {
     if (rows.length >= limit) break
-    if (matches(filter, stored.event, stored.channelId) && isVisible(stored)) rows.push(stored)
+    if (matches(prepared, stored.event, stored.channelId) && isVisible(stored)) rows.push(stored)
   }
   return rows
 }
@@ -137,10 +139,11 @@ export const query = (
 /** How many events match. Only `filter.limit` bounds the number. */
 export const count = (store: EventStore, filter: Filter, isVisible: (stored: StoredEvent) => boolean): number => {
   const limit = filter.limit ?? Infinity
+  const prepared = PreparedFilter.make(filter)
   let total = 0
   for (const stored of candidates(store, filter)) {
     if (total >= limit) break
-    if (matches(filter, stored.event, stored.channelId) && isVisible(stored)) total += 1
+    if (matches(prepared, stored.event, stored.channelId) && isVisible(stored)) total += 1
   }
   return total
 }
@@ -181,17 +184,11 @@ const candidates = (store: EventStore, filter: Filter): Iterable<StoredEvent> =>
   if (filter.ids !== undefined)
     return inOrder([...new Set(filter.ids)].map((id) => get(store, id)).filter((stored) => stored !== undefined))
   const [channelId, ...others] = filter["#h"] ?? []
-  if (channelId !== undefined && others.length === 0) return each(bucket(store.byChannel, channelId))
+  if (channelId !== undefined && others.length === 0) return EventIndex.merged([bucket(store.byChannel, channelId)])
   const kinds = [...(filter.kinds === undefined ? HashMap.keys(store.byKind) : new Set(filter.kinds))]
-  const [kind, ...otherKinds] = kinds
-  if (kind !== undefined && otherKinds.length === 0) return each(bucket(store.byKind, kind))
-  return inOrder(kinds.flatMap((kind) => bucket(store.byKind, kind).flat()))
+  return EventIndex.merged(kinds.map((kind) => bucket(store.byKind, kind)).filter((index) => index.length > 0))
 }
 
 /** The newest first, and within a second the lower id first. */
 export const inOrder = (found: ReadonlyArray<StoredEvent>): ReadonlyArray<StoredEvent> =>
   found.toSorted((a, b) => newestFirst(a.event, b.event))
-
-function* each(index: EventIndex.EventIndex): Generator<StoredEvent> {
-  for (const run of index) yield* run
-}

@@ -19,9 +19,16 @@ export interface QueryFilter extends Filter {
   readonly feed_types?: ReadonlyArray<string>
 }
 
+/** Filters of one request over HTTP. The real relay has no such bound, and no client comes near it. */
+export const MAX_FILTERS = 20
+
 /** Reads the body of `/query` and `/count`. The failure is a sentence about the offending field. */
-export const parseFilters = (value: unknown): Result.Result<ReadonlyArray<QueryFilter>, string> =>
-  Array.isArray(value) ? Result.all(value.map(parseFilter)) : Result.fail("expected an array of filters")
+export const parseFilters = (value: unknown): Result.Result<ReadonlyArray<QueryFilter>, string> => {
+  if (!Array.isArray(value)) return Result.fail("expected an array of filters")
+  return value.length > MAX_FILTERS
+    ? Result.fail(`too many filters (${value.length}, at most ${MAX_FILTERS})`)
+    : Result.all(value.map(parseFilter))
+}
 
 /** All results of the first filter, then of the next. What two filters find is there twice. */
 export const run = (

@@ -5,6 +5,7 @@
 import { type Filter, matchesAny } from "../Filter.ts"
 import { isChannelId } from "./Channel.ts"
 import type { StoredEvent } from "./EventStore.ts"
+import * as PreparedFilter from "./PreparedFilter.ts"
 
 /** What one `REQ` asked for. */
 export interface Subscription {
@@ -23,7 +24,7 @@ export const MAX_FILTERS = 10
 export const make = (filters: ReadonlyArray<Filter>): Subscription => {
   const channels = new Set(filters.map(onlyChannel))
   const [channelId] = channels
-  return { filters, channelId: channels.size === 1 ? channelId : undefined }
+  return { filters: filters.map(PreparedFilter.make), channelId: channels.size === 1 ? channelId : undefined }
 }
 
 /** Whether a new event goes to this subscription, as far as its filters and scope decide. */

@@ -131,6 +131,31 @@ describe("EventStore", () => {
     )
   })
 
+  it.prop(
+    "looks long lists up as it searches short ones",
+    [Rows, Schema.Literals(["ids", "authors", "#d", "#h", "kinds"])],
+    ([rows, key]) => {
+      const store = fill(rows.map(stored))
+      const some = everything(store).filter((_, i) => i % 2 === 0)
+      const [first] = some
+      const wanted: Readonly<Record<typeof key, ReadonlyArray<string | number>>> = {
+        ids: some.map(({ event }) => event.id),
+        authors: first === undefined ? [] : [first.event.pubkey],
+        "#d": ["x"],
+        "#h": [CHANNEL],
+        kinds: [9, 0]
+      }
+      const long = [
+        ...wanted[key],
+        ...Array.from({ length: 20 }, (_, i) => (key === "kinds" ? 20_000 + i : `other ${i}`))
+      ]
+      const search = (list: ReadonlyArray<string | number>) =>
+        ids(EventStore.query(store, { [key]: list } as Filter, () => true))
+      assert.deepStrictEqual(search(long), search(wanted[key]))
+    },
+    { arbitrary: { runs: 100 } }
+  )
+
   it("pages by second and id without a gap or a repetition", () => {
     const author = person("ada")
     const store = fill(

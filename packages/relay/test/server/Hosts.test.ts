@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Nip42 from "../../src/Nip42.ts"
 import * as Nip98 from "../../src/Nip98.ts"
 import * as Bridge from "../../src/server/Bridge.ts"
 import * as Hosts from "../../src/server/Hosts.ts"
-import { NOW, person, RuledRelay, toySchnorr } from "./support.ts"
+import * as Session from "../../src/server/Session.ts"
+import { CHALLENGE, NOW, person, RuledRelay, toySchnorr } from "./support.ts"
 
 const urls = ["ws://127.0.0.1:3000", "wss://team.example", "ws://localhost:3600"] as const
 
@@ -37,6 +39,15 @@ describe("Hosts", () => {
     }
     assert.deepStrictEqual(ask("team.example", "https://team.example"), { status: 200, body: [] })
     assert.strictEqual(ask("team.example", "http://127.0.0.1:3000").status, 401)
+    for (const [dialled, signed, isPassed] of [
+      ["ws://localhost:3600", "ws://localhost:3600", true],
+      ["wss://team.example", "ws://localhost:3600", false]
+    ] as const) {
+      const [state] = Session.open(relay.state, 1, { challenge: CHALLENGE, urls: [dialled] })
+      const claim = Nip42.authEvent(toySchnorr, person("ada"), { relayUrl: signed, challenge: CHALLENGE, now: NOW })
+      const [, [answer]] = Session.receive(state, relay.rules, { id: 1, text: JSON.stringify(["AUTH", claim]) }, NOW)
+      assert.include(answer?.frames[0], `["OK","${claim.id}",${isPassed}`)
+    }
     assert.deepStrictEqual(ask("elsewhere", "https://team.example"), { status: 404, body: { error: "unknown host" } })
   })
 })

@@ -196,7 +196,15 @@ describe("Query", () => {
     const negative = [{ limit: -1 }, { since: -1 }, { until: -5 }, { kinds: [-1] }, { limit: 1.5 }].map((filter) => [
       filter
     ])
-    for (const bad of [{}, [{ ids: ["abc"] }], [{ kinds: [70_000] }], [{ "#p": "x" }], [1], ...negative])
+    for (const bad of [
+      {},
+      [{ ids: ["abc"] }],
+      [{ kinds: [70_000] }],
+      [{ "#p": "x" }],
+      [1],
+      Array.from({ length: Query.MAX_FILTERS + 1 }, () => ({})),
+      ...negative
+    ])
       assert.isTrue(Result.isFailure(Query.parseFilters(bad)), JSON.stringify(bad))
   })
 })

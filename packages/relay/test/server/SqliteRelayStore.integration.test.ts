@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Path, Result } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { statSync } from "node:fs"
+import * as Cases from "../../../runtime/test/matrix/support/Cases.ts"
 import { RelayStore } from "../../src/server/RelayStore.ts"
 import * as SqliteRelayStore from "../../src/server/SqliteRelayStore.ts"
 import { layered, suite } from "../suites/RelayStoreSuite.ts"
@@ -14,7 +15,7 @@ const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirec
 )
 const at = (directory: string) => layered(SqliteRelayStore.layer(directory).pipe(Layer.provide(NodeServices.layer)))
 
-suite("RelayStore over SQLite", Effect.map(temporary, at), 15)
+suite("RelayStore over SQLite", Effect.map(temporary, at), Cases.count(15, 2000))
 
 const stored = (content: string) => ({
   _tag: "Stored" as const,
