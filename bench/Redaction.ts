@@ -24,7 +24,7 @@ const IDENTITIES = 7
 const TARGET = 3
 /** Memory of a longer log may differ by what the collector happens to leave. */
 const MEMORY_TARGET = 8
-const LOOK_MILLIS = 20
+const LOOK_MILLIS = 250
 
 /** The report. */
 export const redaction = Effect.acquireUseRelease(
