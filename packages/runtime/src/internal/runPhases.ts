@@ -6,8 +6,7 @@ import type { RelayError } from "@buzz-orchestra/relay/RelayError"
 import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
 import { userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
 import { Clock, Duration, Effect, FileSystem, Ref, Result, type Tracer } from "effect"
-import { type AgentLaunch, AgentSupervisor, type Supervision } from "../AgentSupervisor.ts"
-import { DEFAULT_AGENT_USERS } from "../AgentUsers.ts"
+import { AgentSupervisor, type Supervision } from "../AgentSupervisor.ts"
 import * as Budget from "../Budget.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import * as LogCapture from "../LogCapture.ts"
@@ -20,12 +19,12 @@ import type { TrialRecord } from "../TrialRecord.ts"
 import type { TrialEnd, TrialRun } from "../TrialRuntime.ts"
 import * as Usage from "../Usage.ts"
 import * as Channel from "./channelView.ts"
-import { composeLaunches, composeMembers, type Member } from "./composeTeam.ts"
+import { composeMembers, type Member } from "./composeTeam.ts"
 import { ofPost, ofRelayUrl } from "./foreignReason.ts"
+import { launchTeam } from "./launchTeam.ts"
 import { type Ended, observeTrial } from "./observeTrial.ts"
 import { beginBridge, type BridgeBegun, reachRelay } from "./reachRelay.ts"
 import { postScript } from "./postScript.ts"
-import { separateAgents } from "./separateAgents.ts"
 import { quote } from "./shellText.ts"
 import type { Stage } from "./stage.ts"
 
@@ -44,7 +43,7 @@ export const runPhases = Effect.fnUntraced(function* (phases: Phases) {
   const bridge = yield* beginBridge({ trial, handle })
   const { stack, supervision } = yield* record.phase("install", install(phases))
   yield* record.phase("forward", forward(phases, stack, supervision, bridge))
-  yield* record.phase("launch", launch(phases, stack, supervision, members))
+  yield* record.phase("launch", launchTeam({ ...phases, stack, supervision, members }))
   const agentIds = members.map(({ credential }) => credential.agentId)
   yield* deadline(record, "every agent is ready", Duration.toMillis(trial.readinessTimeout))
   const ready = supervision.awaitReady(agentIds, trial.readinessTimeout)
@@ -123,44 +122,6 @@ const forward = Effect.fnUntraced(function* (
   yield* record.learn({ relay })
   if (relay._tag === "RelayNotProbed")
     yield* record.warn(`whether the relay answers programs in the environment is not known: ${relay.detail}`)
-})
-
-/** Users of their own, once the task's files are there. */
-const separate = Effect.fnUntraced(function* (
-  { run, stage }: Phases,
-  { layout }: InstalledStack,
-  members: ReadonlyArray<Member>
-) {
-  const agentIds = members.map(({ credential }) => credential.agentId)
-  const asked = run.trial.options.agentUsers ?? DEFAULT_AGENT_USERS
-  const agentUsers = yield* separateAgents({ asked, agentIds, layout })
-  yield* run.record.learn({ agentUsers })
-  yield* Ref.update(stage, (before) => ({ ...before, users: [...agentUsers.users.values()] }))
-  return agentUsers.users
-})
-
-const launch = Effect.fnUntraced(function* (
-  phases: Phases,
-  stack: InstalledStack,
-  supervision: Supervision,
-  members: ReadonlyArray<Member>
-) {
-  const { run } = phases
-  const users = yield* Effect.mapError(separate(phases, stack, members), (reason) => inPhase("launch")(reason))
-  const launches = yield* composeLaunches(run.trial, run.handle, stack, members, users)
-  const failed = yield* Ref.make<ReadonlyArray<{ readonly message: string }>>([])
-  const launchOne = (agent: AgentLaunch) =>
-    Effect.tapError(supervision.launch(agent), (reason) => Ref.update(failed, (all) => [...all, reason]))
-  yield* Effect.forEach(launches, launchOne, { concurrency: "unbounded", discard: true }).pipe(
-    // One that failed waits for the others, and an interruption that comes meanwhile would take its place.
-    Effect.onInterrupt(() =>
-      Effect.flatMap(
-        Ref.get(failed),
-        Effect.forEach(({ message }) => run.record.warn(message))
-      )
-    ),
-    Effect.mapError((reason) => inPhase("launch")(reason))
-  )
 })
 
 /** Opens the observation, then posts the task once, as the user, with the mention by public key: its text stays inert. */
