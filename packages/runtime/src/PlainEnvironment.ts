@@ -149,9 +149,11 @@ const makePlaces = Effect.fnUntraced(function* (
   ) as [string, string, string, string, string, string]
   const { bin } = layoutAt(stack)
   yield* Effect.forEach([bin, work, logs, tests, home, temporary], (at) => fs.makeDirectory(at, { recursive: true }))
-  yield* Effect.forEach(Object.entries(options.programs ?? {}), ([name, source]) =>
-    fs.symlink(path.resolve(source), path.join(bin, name))
-  )
+  for (const [name, source] of Object.entries(options.programs ?? {})) {
+    // A directory that was kept has it already.
+    yield* fs.remove(path.join(bin, name), { force: true })
+    yield* fs.symlink(path.resolve(source), path.join(bin, name))
+  }
   const helpers = yield* makeHelpers(path.join(root, "helpers"), options.env?.["PATH"] ?? PATH)
   return { root, stack, work, logs, tests, home, temporary, helpers }
 })

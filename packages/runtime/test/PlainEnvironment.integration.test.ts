@@ -51,6 +51,18 @@ describe("PlainEnvironment", () => {
       }).pipe(Effect.provide(NodeServices.layer))
   )
 
+  it.live("keeps its directory where it is told to, and may be opened there again", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const options = { keep: `${temporary}/kept`, programs: { node: process.execPath } }
+      for (const said of ["one\n", "one\none\n"]) {
+        yield* output("echo one >>said").pipe(Effect.provide(PlainEnvironment.layer(options)))
+        assert.strictEqual(yield* fs.readFileString(`${temporary}/kept/work/said`), said)
+      }
+      assert.strictEqual(yield* fs.readLink(`${temporary}/kept/opt/buzz/bin/node`), process.execPath)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
   it.live(
     "outlives a kill -9 of its harness, until somebody reaps",
     () =>
