@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Builds what is published into packages/*/dist: modules and declarations with tsc, the programs of the reference stack
-// as single files. `pnpm -r pack` or `pnpm -r publish` take it from there.
+// as single files. `pnpm -r pack` or `pnpm -r publish` take it from there. Then dist/buzz-orchestra, the command as one file,
+// unless only packages are asked for (`--packages`).
 import { spawnSync } from "node:child_process"
 import { readdirSync, rmSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -23,3 +24,4 @@ for (const directory of packages) {
 run("tsc", ["-b", "--force", ...packages])
 run("node", ["packages/reference-stack/scripts/build.mjs", "--dist"])
 console.log("built packages/*/dist")
+if (!process.argv.includes("--packages")) run("node", ["scripts/binary.mjs"])

@@ -124,7 +124,7 @@ const make = async (sources: Sources, directory: string) => {
     }
     linkModules(copy)
     const options = { cwd: copy, env: environment, timeoutMillis: 300_000 }
-    await output("node", ["scripts/build.mjs"], options)
+    await output("node", ["scripts/build.mjs", "--packages"], options)
     await output("npx", ["--yes", `pnpm@${pinnedPnpm()}`, "-r", "pack", "--pack-destination", tarballs], options)
   } finally {
     fs.rmSync(copy, { recursive: true, force: true })
