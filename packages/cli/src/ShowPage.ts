@@ -112,24 +112,21 @@ const costs = (report: TrialReport): string => {
     report.cost_usd === null ? ` <span class="note">(at least ${usd(report.cost_at_least_usd)})</span>` : ""
   return `<section aria-labelledby="cost"><h2 id="cost">Cost by agent</h2>
 <div class="scroll"><table>
-<thead><tr><th>agent</th><th>role</th><th>state</th><th>turns</th><th>messages</th><th>in</th><th>cached</th><th>out</th><th>cost</th></tr></thead>
+<thead><tr><th>agent</th><th>cost</th><th>in</th><th>cached</th><th>out</th><th>turns</th><th>messages</th><th>role</th><th>state</th></tr></thead>
 <tbody>${rows.join("\n")}</tbody>
-<tfoot><tr><th colspan="5">all</th><td>${tokens(report.input_tokens)}</td><td>${tokens(report.cached_tokens)}</td><td>${tokens(report.output_tokens)}</td><td>${usd(report.cost_usd)}${unknown}</td></tr></tfoot>
+<tfoot><tr><th scope="row">all</th><td>${usd(report.cost_usd)}${unknown}</td><td>${tokens(report.input_tokens)}</td><td>${tokens(report.cached_tokens)}</td><td>${tokens(report.output_tokens)}</td><td></td><td>${report.messages.length}</td><td></td><td></td></tr></tfoot>
 </table></div>
 </section>`
 }
 
 const costRow = (report: TrialReport, agent: ReportedAgent, most: number): string => {
   const share = most === 0 ? 0 : (100 * (agent.cost_usd ?? 0)) / most
-  const cells = [agent.role, agent.state, agent.turns, agent.messages, tokens(agent.input_tokens)]
-  const more = [tokens(agent.cached_tokens), tokens(agent.output_tokens)]
+  const counts = [tokens(agent.input_tokens), tokens(agent.cached_tokens), tokens(agent.output_tokens)]
+  const cells = [...counts, agent.turns, agent.messages, agent.role, agent.state].map((cell) => text(String(cell)))
   const bar = `<span class="bar" style="width:${share.toFixed(1)}%"></span>`
-  return `<tr class="${colourOf(report, agent.agent_id)}"><th scope="row">${text(agent.agent_id)}</th>${[
-    ...cells,
-    ...more
-  ]
-    .map((cell) => `<td>${text(String(cell))}</td>`)
-    .join("")}<td>${usd(agent.cost_usd)}${bar}</td></tr>`
+  return `<tr class="${colourOf(report, agent.agent_id)}"><th scope="row">${text(agent.agent_id)}</th><td>${usd(agent.cost_usd)}${bar}</td>${cells
+    .map((cell) => `<td>${cell}</td>`)
+    .join("")}</tr>`
 }
 
 /** Deeper replies stand no further right, or a phone would have no room for them. */

@@ -2,7 +2,7 @@
  * The trial directory on this machine. Every document appears whole or not at all: it is written beside its place and then
  * renamed, so that a harness killed at any moment leaves nothing half-written.
  */
-import { Effect, FileSystem, Path, PlatformError } from "effect"
+import { Effect, FileSystem, Path, PlatformError, Stream } from "effect"
 
 /** An opened trial directory. Names are file names below it. */
 export interface TrialDirectory {
@@ -18,6 +18,11 @@ export interface TrialDirectory {
     content: string,
     options?: { readonly mode?: number }
   ): Effect.Effect<void, PlatformError.PlatformError>
+  /** The same from a stream, for what is too large to be held. */
+  writeStream<E>(
+    name: string,
+    content: Stream.Stream<Uint8Array, E>
+  ): Effect.Effect<void, E | PlatformError.PlatformError>
   /** Adds to the end of a file, making it when it is missing: for what is written as it happens. */
   append(name: string, text: string): Effect.Effect<void, PlatformError.PlatformError>
   /** Writes a value as JSON, indented by two, with a newline at the end. A number that is none is refused by its place. */
@@ -67,6 +72,13 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
       discard: true
     }),
     write,
+    writeStream: (name, content) => {
+      const unfinished = `${at(name)}${UNFINISHED}`
+      return Effect.gen(function* () {
+        const file = yield* fs.open(unfinished, { flag: "w" })
+        yield* Stream.runForEach(content, (bytes) => file.writeAll(bytes))
+      }).pipe(Effect.scoped, Effect.andThen(fs.rename(unfinished, at(name))))
+    },
     append: (name, text) => fs.writeFileString(at(name), text, { flag: "a" }),
     writeJson: (name, value) => {
       const place = notFinite(value)

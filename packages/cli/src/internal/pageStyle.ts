@@ -32,7 +32,7 @@ dd{margin:0;overflow-wrap:anywhere}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
-th:first-child,td:nth-child(2),td:nth-child(3),th:nth-child(2),th:nth-child(3){text-align:left}
+th:first-child,td:nth-child(n+8),th:nth-child(n+8){text-align:left}
 tbody th{color:var(--c)}
 .bar{display:block;height:.3rem;background:var(--c);border-radius:.15rem;margin-left:auto}
 article{border-left:.25rem solid var(--c);background:var(--soft);padding:.4rem .75rem;margin:.5rem 0;border-radius:0 .25rem .25rem 0}
