@@ -51,6 +51,8 @@ interface Line {
   readonly outbox: Outbox
   readonly transport: Transport
   isGivenUp: boolean
+  /** Whether it will be looked at again because it does not take its bytes. */
+  isWaitedFor: boolean
   /** What had come in at the last ping, and how many passed since without anything. */
   heard: number | undefined
   silences: number
@@ -69,14 +71,19 @@ export const make: Effect.Effect<Dispatch, never, Scope.Scope> = Effect.gen(func
     hasPending.openUnsafe()
   }
 
+  const lookAgain = (line: Line): Effect.Effect<void> => {
+    if (line.isWaitedFor) return Effect.void
+    line.isWaitedFor = true
+    const look = Effect.sync(() => {
+      line.isWaitedFor = false
+      mark(line)
+    })
+    return Effect.sleep(SLOW_READER_INTERVAL).pipe(Effect.andThen(look), Effect.forkIn(scope), Effect.asVoid)
+  }
+
   const flush = (line: Line): Effect.Effect<void> => {
     if (line.isGivenUp) return line.transport.cut
-    if (line.transport.unsentBytes() > MAX_UNSENT_BYTES)
-      return Effect.sleep(SLOW_READER_INTERVAL).pipe(
-        Effect.andThen(Effect.sync(() => mark(line))),
-        Effect.forkIn(scope),
-        Effect.asVoid
-      )
+    if (line.transport.unsentBytes() > MAX_UNSENT_BYTES) return lookAgain(line)
     const frames = line.outbox.take()
     return Array.isReadonlyArrayNonEmpty(frames) ? line.transport.write(frames) : Effect.void
   }
@@ -110,7 +117,14 @@ export const make: Effect.Effect<Dispatch, never, Scope.Scope> = Effect.gen(func
       Effect.acquireRelease(
         Effect.sync(() => {
           const heard = transport.receivedBytes()
-          const line: Line = { outbox: new Outbox(), transport, isGivenUp: false, heard, silences: 0 }
+          const line: Line = {
+            outbox: new Outbox(),
+            transport,
+            isGivenUp: false,
+            isWaitedFor: false,
+            heard,
+            silences: 0
+          }
           lines.set(id, line)
           isEmpty.closeUnsafe()
           transport.ping()
