@@ -19,7 +19,7 @@ const PROGRAMS = (
 /** As `ps` of macOS: states with flags, `comm` with its path, `e` for the environment behind the arguments. */
 const ps = (proc: string): string =>
   `#!/usr/bin/perl
-use strict; use POSIX;
+use strict;
 my ($all, $env, %only, @columns) = (0, 0);
 while (@ARGV) { my $a = shift @ARGV;
   if ($a eq "-o") { my $c = shift @ARGV; $c =~ s/=$//; push @columns, $c }
@@ -28,15 +28,17 @@ while (@ARGV) { my $a = shift @ARGV;
   elsif ($a eq "axeww") { $all = $env = 1 } else { die "ps: illegal argument: $a" } }
 sub slurp { open my $f, "<", $_[0] or return ""; local $/; my $t = <$f>; defined $t ? $t : "" }
 my ($boot) = slurp("${proc}/stat") =~ /^btime (\\d+)/m;
-opendir my $d, "${proc}"; my $found = 0;
-for my $pid (sort { $a <=> $b } grep { /^\\d+$/ } readdir $d) {
-  next unless $all || $only{$pid};
+my @months = qw(Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec);
+my $wants = join " ", "", @columns, ""; my $found = 0;
+my @pids = keys %only; if ($all) { opendir my $d, "${proc}"; @pids = grep { /^\\d+$/ } readdir $d }
+for my $pid (sort { $a <=> $b } @pids) {
   my $line = slurp("${proc}/$pid/stat") or next; my ($rest) = $line =~ /.*\\) (.*)/s; my @f = split / /, $rest; $found = 1;
-  (my $args = slurp("${proc}/$pid/cmdline")) =~ s/\\0/ /g; $args =~ s/ $//;
+  my ($s, $m, $h, $day, $month, $year) = localtime($boot + int($f[19] / 100));
+  my $args = $wants =~ / (args|command) / ? slurp("${proc}/$pid/cmdline") : ""; $args =~ s/\\0/ /g; $args =~ s/ $//;
   if ($env) { (my $e = slurp("${proc}/$pid/environ")) =~ s/\\0/ /g; $args .= " $e" }
   my %v = (pid => $pid, ppid => $f[1], pgid => $f[2], state => $f[0] . ($pid == $f[3] ? "s" : "") . "+",
-    lstart => strftime("%a %b %e %H:%M:%S %Y", localtime($boot + int($f[19] / 100))),
-    comm => readlink("${proc}/$pid/exe") || "-", args => $args, command => $args);
+    lstart => sprintf("Mon %s %2d %02d:%02d:%02d %d", $months[$month], $day, $h, $m, $s, $year + 1900),
+    comm => $wants =~ / comm / && readlink("${proc}/$pid/exe") || "-", args => $args, command => $args);
   print join(" ", map { sprintf "%5s", $v{$_} } @columns), "\\n" }
 exit($found ? 0 : 1)
 `
