@@ -166,6 +166,39 @@ describe("Shell", () => {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.effect.skipIf(any === undefined)("takes a shell that comes free while another one is still being opened", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const { folder, opened, run } = yield* withShell(tested, (open, opened) =>
+        opened === 1 ? open(["sh"]) : Effect.andThen(Deferred.await(gate), open(["sh"]))
+      )
+      yield* run("true")
+      const long = yield* Effect.forkChild(run("until [ -e go ]; do sleep 0.01; done; echo long"))
+      const other = yield* Effect.forkChild(run("echo other"))
+      yield* TestClock.adjust("50 millis")
+      assert.strictEqual(opened(), 2)
+      yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/go`, ""))
+      assert.strictEqual((yield* Fiber.join(long)).out, "long\n")
+      assert.strictEqual((yield* Fiber.join(other)).out, "other\n")
+      yield* Deferred.succeed(gate, undefined)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect.skipIf(any === undefined)("fails a command for which no shell could be opened, and none beside it", () =>
+    Effect.gen(function* () {
+      const { folder, run } = yield* withShell(tested, (open, opened) =>
+        opened === 1 ? open(["sh"]) : Effect.fail(refusal("no more shells"))
+      )
+      yield* run("true")
+      const long = yield* Effect.forkChild(run("until [ -e go ]; do sleep 0.01; done; echo long"))
+      const other = yield* Effect.forkChild(Effect.flip(run("echo other")))
+      yield* TestClock.adjust("50 millis")
+      assert.include((yield* Fiber.join(other)).message, "no more shells")
+      yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/go`, ""))
+      assert.strictEqual((yield* Fiber.join(long)).out, "long\n")
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   test("opens another shell for each command that is in the way, up to its limit, and maps every answer", () =>
     Effect.gen(function* () {
       const { folder, opened, run } = yield* withShell(tested)
