@@ -7,9 +7,9 @@ const colours = (saturation: number, lightness: number): string =>
 /** The style of the page of a trial. Nothing in it is loaded from anywhere. */
 export const PAGE_STYLE = `
 :root{color-scheme:light dark;--fg:#1b1f24;--bg:#fff;--soft:#f3f4f6;--line:#d5d9df;--dim:#59636e;--good:#116329;--bad:#a40e26}
-${colours(65, 30)}
+${colours(65, 27)}
 @media (prefers-color-scheme:dark){:root{--fg:#e6e8eb;--bg:#14171a;--soft:#20252a;--line:#3a4149;--dim:#9aa4ae;--good:#57c773;--bad:#ff8a8a}
-${colours(70, 68)}}
+${colours(75, 76)}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}
 main{max-width:62rem;margin:0 auto;padding:1rem}
