@@ -25,7 +25,7 @@ dt{color:var(--dim);font-size:.8rem}
 dd{margin:0;overflow-wrap:anywhere}
 .row{display:grid;grid-template-columns:9rem 1fr;align-items:center;gap:.5rem;margin:.3rem 0}
 .name{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;color:var(--c,inherit);font-weight:600}
-.track{position:relative;height:1.5rem;background:var(--soft);border-radius:.25rem;overflow:hidden}
+.track{position:relative;height:1.5rem;background:var(--soft);border-radius:.25rem}
 .turn{position:absolute;top:.25rem;bottom:.25rem;min-width:2px;background:var(--c);opacity:.45;border-radius:.15rem}
 .mark{position:absolute;top:50%;width:.75rem;height:.75rem;margin:-.375rem 0 0 -.375rem;border-radius:50%;background:var(--c);border:2px solid var(--bg)}
 .ticks{display:flex;justify-content:space-between;color:var(--dim);font-size:.75rem}
@@ -34,6 +34,7 @@ table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 th:first-child,td:nth-child(n+8),th:nth-child(n+8){text-align:left}
 tbody th{color:var(--c)}
+tfoot td{white-space:normal}
 .bar{display:block;height:.3rem;background:var(--c);border-radius:.15rem;margin-left:auto}
 article{border-left:.25rem solid var(--c);background:var(--soft);padding:.4rem .75rem;margin:.5rem 0;border-radius:0 .25rem .25rem 0}
 article:target{outline:2px solid var(--c)}
