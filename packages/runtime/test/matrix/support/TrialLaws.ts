@@ -111,6 +111,10 @@ const VITAL: ReadonlySet<Step> = new Set<Step>([
   "probe the output"
 ])
 
+/** A trial whose directory cannot be written does not begin; what cannot be written later is told. */
+const isVital = ({ phase, step }: Fired): boolean =>
+  VITAL.has(step) || (phase === "prepare" && step === "write a document")
+
 /** The one thing after the phases that a trial fails for: a verifier would take the lack of evidence for a wrong answer. */
 const isUngraded = ({ exit, script }: Case): boolean =>
   script.graded &&
@@ -123,7 +127,7 @@ const keepsTheFirstCause = (it: Case): ReadonlyArray<string> => {
   const { exit, points, script } = it
   if (exit === undefined) return []
   const said = Exit.isSuccess(exit) ? "" : Cause.pretty(exit.cause)
-  const first = points.fired.find(({ phase, step }) => VITAL.has(step) && !isCleanUp(phase))
+  const first = points.fired.find((fault) => isVital(fault) && !isCleanUp(fault.phase))
   const isAlone =
     points.interruptedAt === undefined && script.lostAt === undefined && script.fates.every((fate) => fate === "works")
   return [
