@@ -2,9 +2,15 @@
  * A harness that is stopped by a signal, whatever its trials are doing: told to, it ends everything and writes every bundle; killed,
  * it leaves no process of its trials alive.
  */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
+import * as BundleFinish from "@buzz-orchestra/runtime/BundleFinish"
+import * as BundleVerification from "@buzz-orchestra/runtime/BundleVerification"
+import * as Redaction from "@buzz-orchestra/runtime/Redaction"
 import { TrialSummary } from "@buzz-orchestra/runtime/TrialSummary"
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Schedule, Schema } from "effect"
+import { Arbitrary, Effect, Layer, Schedule, Schema } from "effect"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -91,6 +97,20 @@ const isWhole = ({ directory }: HarnessCase) => {
     assert.doesNotThrow(() => JSON.parse(fs.readFileSync(join(directory, name), "utf8")) as unknown, name)
 }
 
+/** What a killed harness left is completed, and nothing is wrong with it then. */
+const isCompleted = Effect.fnUntraced(function* ({ directory }: HarnessCase) {
+  if (!fs.existsSync(join(directory, "manifest.json"))) return
+  const redactor = Redaction.make([])
+  const checking = Effect.andThen(
+    BundleFinish.finish(directory, redactor),
+    BundleVerification.verify(directory, redactor)
+  )
+  const { problems, secrets } = yield* Effect.provide(checking, READING)
+  assert.deepStrictEqual({ problems, secrets }, { problems: [], secrets: [] })
+})
+
+const READING = ManifestService.layer.pipe(Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
+
 /** Stops the harness and looks at what is left. */
 const stop = Effect.fnUntraced(function* (
   signal: Signal,
@@ -101,6 +121,7 @@ const stop = Effect.fnUntraced(function* (
   assert.strictEqual(ended, CODES[signal], harness.logged())
   yield* nobodyLeft(namespaces)
   cases.forEach(isWhole)
+  if (signal === "SIGKILL") yield* Effect.forEach(cases, isCompleted)
 })
 
 const TEST = { timeout: Cases.timeout(240_000) }
