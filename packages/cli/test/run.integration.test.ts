@@ -79,6 +79,7 @@ layer(Served.layer, { excludeTestServices: true, timeout: TEST_LIMIT })("relay s
         assert.match(end[1] ?? "", /^phases {4}prepare [\d.]+ s, .*observe [\d.]+ s.* in all$/)
         assert.match(end[2] ?? "", /^tokens {4}\d+,\d{3}$/)
         assert.deepStrictEqual(end.slice(3), [
+          "cost      0 USD",
           "stopped   every process of the stack is gone",
           `bundle    ${out}`,
           `next:     cat ${out}/transcript.json`
