@@ -5,7 +5,7 @@ import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
 import * as TestTrial from "@buzz-orchestra/runtime/testing/TestTrial"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
 import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Cause, ConfigProvider, Context, Effect, Exit, Fiber, FileSystem, Layer, Option, Stream } from "effect"
 import { TestConsole } from "effect/testing"
 import { show, verify } from "../src/BundleCommands.ts"
@@ -52,6 +52,14 @@ const layers = Layer.mergeAll(
   ConfigProvider.layer(ConfigProvider.fromUnknown({ ANTHROPIC_API_KEY: API_KEY }))
 )
 
+/** A copy of it, to change. */
+const copied = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const directory = `${yield* fs.makeTempDirectoryScoped()}/trial`
+  yield* fs.copy(yield* Finished, directory)
+  return directory
+})
+
 /** Runs the command line; what it printed and its exit code. */
 const invoke = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const { stdout } = yield* TestOutput.Written
@@ -66,7 +74,7 @@ const invoke = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   }
 })
 
-describe("show", () => {
+layer(layers)("show", (it) => {
   it.effect("tells outcome, team, who spoke to whom, cost, times and anomalies on one screen", () =>
     Effect.gen(function* () {
       const { code, stdout } = yield* invoke("show", yield* Finished)
@@ -82,7 +90,7 @@ describe("show", () => {
       assert.match(stdout, /^phases {4}prepare /m)
       assert.match(stdout, /^anomalies/m)
       assert.notInclude(stdout, "\u202e")
-    }).pipe(Effect.provide(layers))
+    })
   )
 
   it.effect("tells the same as one JSON document", () =>
@@ -100,7 +108,7 @@ describe("show", () => {
         ]
       )
       assert.strictEqual(report.messages[2]?.reply_to, report.messages[1]?.id)
-    }).pipe(Effect.provide(layers))
+    })
   )
 
   it.effect("writes one page without a script or a request, in which nothing of others is mark-up", () =>
@@ -125,7 +133,7 @@ describe("show", () => {
       assert.match(page, /class="d0 c\d">(?:(?!<article).)*please[^]*?class="d1 c\d">(?:(?!<article).)*&lt;script/)
       for (const heading of ["Timeline", "Cost by agent", "Transcript", "Anomalies"])
         assert.include(page, `>${heading}</h2>`)
-    }).pipe(Effect.provide(layers))
+    })
   )
 
   it.effect("says so of a page that cannot be written, and of a directory without a bundle", () =>
@@ -138,23 +146,23 @@ describe("show", () => {
       const unread = yield* invoke("show", empty)
       assert.strictEqual(unread.code, 125)
       assert.include(unread.stderr, "it holds no bundle of a trial")
-    }).pipe(Effect.provide(layers))
+    })
   )
 })
 
-describe("bundle", () => {
+layer(layers)("bundle", (it) => {
   it.effect("verify finds nothing wrong with what a trial left", () =>
     Effect.gen(function* () {
       const { code, stdout } = yield* invoke("bundle", "verify", yield* Finished)
       assert.strictEqual(code, 0)
       assert.match(stdout, /: \d+ files, all as they should be\n$/)
-    }).pipe(Effect.provide(layers))
+    })
   )
 
   it.effect("verify names file and line of a secret, also of an API key that is set here, and file of a problem", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const directory = yield* Finished
+      const directory = yield* copied
       yield* fs.writeFileString(`${directory}/phases/observe.log`, `one\n${API_KEY}\n`)
       const secret = yield* invoke("bundle", "verify", directory)
       assert.strictEqual(secret.code, 123)
@@ -168,13 +176,13 @@ describe("bundle", () => {
         problems.map(({ path }) => path),
         ["phases/observe.log"]
       )
-    }).pipe(Effect.provide(layers))
+    })
   )
 
   it.effect("finish completes what a killed harness left, once", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const directory = yield* Finished
+      const directory = yield* copied
       for (const name of ["summary.json", "result.json", "transcript.json"]) yield* fs.remove(`${directory}/${name}`)
       yield* fs.writeFileString(`${directory}/summary.json.unfinished`, "{")
       assert.match((yield* invoke("show", directory)).stdout, /^anomalies the harness was killed before the end/m)
@@ -184,18 +192,18 @@ describe("bundle", () => {
       assert.include(first.stdout, "done, unscored: lead-1 posted DONE:")
       assert.include((yield* invoke("bundle", "finish", directory)).stdout, "it was complete")
       assert.strictEqual((yield* invoke("bundle", "verify", directory)).code, 0)
-    }).pipe(Effect.provide(layers))
+    })
   )
 })
 
-describe("a bundle that is refused", () => {
+layer(layers)("a bundle that is refused", (it) => {
   const refusal = (directory: string) =>
     Effect.map(Effect.flip(verify({ directory, secrets: [], json: false })), ({ reason }) => reason)
 
   it.effect("is refused by a reason for each thing that can be wrong with it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const directory = yield* Finished
+      const directory = yield* copied
       const missing = yield* refusal(`${directory}/missing`)
       assert.strictEqual(missing._tag, "BundleNotReadable")
       const path = `${directory}/timing.json`
@@ -210,6 +218,6 @@ describe("a bundle that is refused", () => {
       const html = Option.some(`${directory}/no/where.html`)
       const unwritten = yield* Effect.flip(show({ directory, json: false, html }))
       assert.strictEqual(unwritten.reason._tag, "PageNotWritten")
-    }).pipe(Effect.provide(layers))
+    })
   )
 })

@@ -1,12 +1,14 @@
 /** What is found when somebody changes a bundle, and what a bundle says of its trial to Harbor's tools. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import * as BundleFinish from "@buzz-orchestra/runtime/BundleFinish"
 import * as BundleVerification from "@buzz-orchestra/runtime/BundleVerification"
 import * as HarborTrial from "@buzz-orchestra/runtime/HarborTrial"
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, FileSystem, Redacted } from "effect"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Fiber, FileSystem, Layer, Redacted } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import { line } from "./support/logLines.ts"
 import { awaitEvent, LEAD, say, startTrial, trialLayer, WORKER } from "./support/trial.ts"
@@ -16,7 +18,14 @@ const API_KEY = Redacted.make("api-key-of-the-test-model")
 const redactor = Redaction.make([API_KEY])
 
 /** The directory of a trial in which the team spoke. */
-const bundle = Effect.gen(function* () {
+class Spoken extends Context.Service<Spoken, string>()("test/Spoken") {
+  static readonly layer = Layer.effect(
+    Spoken,
+    Effect.suspend(() => spoken)
+  ).pipe(Layer.provide(Layer.fresh(trialLayer())))
+}
+
+const spoken = Effect.gen(function* () {
   const { fiber, options } = yield* startTrial()
   yield* awaitEvent(({ _tag }) => _tag === "Waiting")
   yield* TestStack.use((stack) => stack.print("worker-1", USAGE))
@@ -25,6 +34,16 @@ const bundle = Effect.gen(function* () {
   yield* Fiber.join(fiber)
   return options.directory
 })
+
+/** A copy of it, to change. */
+const bundle = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const directory = `${yield* fs.makeTempDirectoryScoped()}/trial`
+  yield* fs.copy(yield* Spoken, directory)
+  return directory
+})
+
+const layers = Spoken.layer.pipe(Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
 
 const verify = (directory: string) =>
   BundleVerification.verify(directory, redactor).pipe(Effect.provide(ManifestService.layer))
@@ -68,7 +87,7 @@ const CHANGES: ReadonlyArray<readonly [what: string, file: string, change: Chang
   ["the end of the events", "events.ndjson", (text) => text.slice(0, -20), /its last line has no end/]
 ]
 
-describe("a bundle", () => {
+layer(layers)("a bundle", (it) => {
   for (const [what, file, change, said] of CHANGES)
     it.effect(`in which somebody changed ${what} is not verified, and says so`, () =>
       Effect.gen(function* () {
@@ -80,7 +99,7 @@ describe("a bundle", () => {
         yield* fs.writeFileString(path, change(before))
         const { problems } = yield* verify(directory)
         assert.match(problems.map(({ path, problem }) => `${path}: ${problem}`).join("\n"), said)
-      }).pipe(Effect.provide(trialLayer()))
+      })
     )
 
   it.effect("in which a file is new, gone, or holds a secret is not verified, and says where", () =>
@@ -98,7 +117,7 @@ describe("a bundle", () => {
         { path: "timing.json", problem: "it is missing" },
         { path: "notes.txt", problem: "the summary does not know it" }
       ])
-    }).pipe(Effect.provide(trialLayer()))
+    })
   )
 
   it.effect("that is no directory, or is empty, is refused by name", () =>
@@ -112,15 +131,15 @@ describe("a bundle", () => {
         assert.strictEqual((yield* Effect.flip(finishing))._tag, "BundleUnreadable")
       }
       assert.isFalse(yield* fs.exists(`${empty}/missing`))
-    }).pipe(Effect.provide(trialLayer()))
+    })
   )
 })
 
-describe("Harbor's documents", () => {
+layer(layers)("Harbor's documents", (it) => {
   it.effect("tell of the trial under Harbor's names, the result complete with its configuration", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const directory = yield* bundle
+      const directory = yield* Spoken
       const result = JSON.parse(yield* fs.readFileString(`${directory}/result.json`)) as Record<string, unknown>
       const config = JSON.parse(yield* fs.readFileString(`${directory}/config.json`)) as Record<string, unknown>
       assert.deepInclude(result, {
@@ -146,6 +165,6 @@ describe("Harbor's documents", () => {
       assert.strictEqual(HarborTrial.AGENT_VERSION, packageJson.version)
       const artifacts = JSON.parse(yield* fs.readFileString(`${directory}/artifacts/manifest.json`)) as unknown
       assert.isArray(artifacts)
-    }).pipe(Effect.provide(trialLayer()))
+    })
   )
 })
