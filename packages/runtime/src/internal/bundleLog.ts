@@ -56,10 +56,8 @@ export const make = Effect.gen(function* () {
       const texts = new Map<string, string>()
       const put = (file: string, text: string) => texts.set(file, `${texts.get(file) ?? ""}${text}\n`)
       for (const { elapsed, event } of batch) {
-        const whole = eventLine(event, elapsed)
-        // Nearly no event has a secret, and one look at the line costs less than one at each text in it.
-        const clean = scrub(whole) === whole ? event : scrubbed(event, scrub)
-        put(EVENTS, clean === event ? whole : eventLine(clean, elapsed))
+        const clean = scrubbed(event, scrub)
+        put(EVENTS, eventLine(clean, elapsed))
         if (event._tag === "PhaseStarted") open.add(event.phase)
         const text = eventText(clean)
         if (text === undefined) continue
