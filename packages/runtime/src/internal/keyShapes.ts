@@ -55,11 +55,11 @@ const kindOf = (token: string): KeyKind => {
 }
 
 const ESCAPE = String.fromCodePoint(0x1b)
-/** A colour ends in a letter, after which a word begins all the same. */
-const COLOUR = new RegExp(`${ESCAPE}\\[[\\d;]*m$`)
-const LONGEST_COLOUR = 24
+/** After which a word begins, although a letter stands there: a colour, and in JSON what is no character of a word. */
+const BEFORE_WORD = new RegExp(`(?:(?:${ESCAPE}|\\\\u001b)\\[[\\d;]*m|\\\\[bfnrt])$`)
+const LONGEST_BEFORE = 24
 
 const beginsWord = (text: string, index: number): boolean =>
   index === 0 ||
   !/\w/.test(text[index - 1] ?? "") ||
-  COLOUR.test(text.slice(Math.max(0, index - LONGEST_COLOUR), index))
+  BEFORE_WORD.test(text.slice(Math.max(0, index - LONGEST_BEFORE), index))
