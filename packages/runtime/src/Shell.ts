@@ -66,8 +66,8 @@ const ARM_AFTER = Duration.millis(100)
 /** How long the end of a killed command is waited for before its shell is given up. */
 const KILL_GRACE = Duration.seconds(5)
 
-/** A shell that ends may be the first sign that the environment did. */
-const LOSS_GRACE = Duration.millis(500)
+/** A shell that ends may be the first sign that the environment did; an engine on a busy machine takes its time to say so. */
+const LOSS_GRACE = Duration.seconds(1)
 
 /** Opens no shell yet; the scope owns all that are opened later. */
 export const makeShell = Effect.fnUntraced(function* (host: ShellHost): Effect.fn.Return<Shell, never, Scope.Scope> {
