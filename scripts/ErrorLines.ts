@@ -9,11 +9,11 @@ import type { Outcome } from "../packages/runtime/src/TrialEvent.ts"
 export const OUTCOME_LINES: Readonly<Record<Outcome, { readonly when: string; readonly next: string }>> = {
   done: {
     when: "The orchestrator posted a message that starts with `DONE:` after it had seen the task.",
-    next: "read `transcript.json`"
+    next: "`buzz-orchestra show` the bundle"
   },
   "stopped-without-done": {
     when: "The only agent of the team ended its last turn and said nothing more.",
-    next: "read `transcript.json`; lone agents often leave the result in files only"
+    next: "`buzz-orchestra show` the bundle; lone agents often leave the result in files only"
   },
   quiescent: {
     when: "Every agent is idle, no mention is undelivered, and the orchestrator has not posted `DONE:`: nobody can wake any more.",
@@ -29,7 +29,7 @@ export const OUTCOME_LINES: Readonly<Record<Outcome, { readonly when: string; re
   },
   interrupted: {
     when: "Somebody stopped the trial before it had another outcome.",
-    next: "read `summary.json`; the bundle is complete as far as the trial came"
+    next: "`buzz-orchestra show` the bundle; it is complete as far as the trial came"
   }
 }
 

@@ -105,11 +105,9 @@ const processesText = (processes: ReadonlyArray<SweptProcess>): string => {
 const nextText = (model: LiveModel, { directory, ended }: EndFacts): string => {
   const inBundle = (file: string) => `${directory}/${file}`
   if (ended._tag === "Failed") return ended.failure.next
-  if (ended._tag === "Stopped") return `cat ${quote(inBundle("summary.json"))}`
+  const show = `buzz-orchestra show ${quote(directory)}`
+  if (ended._tag === "Stopped") return show
   switch (model.outcome?.outcome) {
-    case "done":
-    case "stopped-without-done":
-      return `cat ${quote(inBundle("transcript.json"))}`
     case "quiescent": {
       const orchestrator = model.agents[0]?.agentId ?? "*"
       return `nobody was mentioned any more; read why in ${quote(inBundle("transcript.json"))}, or in the log of ${orchestrator}`
@@ -118,9 +116,11 @@ const nextText = (model: LiveModel, { directory, ended }: EndFacts): string => {
       return `see who was still working in ${quote(inBundle("summary.json"))}; the limit is trial_budget.timeout_seconds of the manifest`
     case "over-budget":
       return `see who used how much in ${quote(inBundle("summary.json"))}; the limits are the budget of each class and trial_budget.max_cost_usd of the manifest`
+    case "done":
+    case "stopped-without-done":
     case "interrupted":
     case undefined:
-      return `cat ${quote(inBundle("summary.json"))}`
+      return show
   }
 }
 

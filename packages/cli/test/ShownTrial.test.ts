@@ -100,7 +100,7 @@ describe("ShownTrial", () => {
         "stopped   every process of the stack is gone",
         "spared    7 python3 -m http.server",
         "bundle    trials/x",
-        "next:     cat trials/x/transcript.json",
+        "next:     buzz-orchestra show trials/x",
         ""
       ])
     }).pipe(Effect.provide(layers(false, scripted(decided, result("done")))))

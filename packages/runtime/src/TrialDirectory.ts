@@ -3,6 +3,19 @@
  * renamed, so that a harness killed at any moment leaves nothing half-written.
  */
 import { Effect, FileSystem, Path, PlatformError, Stream } from "effect"
+import { ARTIFACTS, RECEIPTS, RESULT, SUMMARY, TIMING, TRANSCRIPT } from "./internal/bundleFiles.ts"
+
+/** Documents that are written late: an earlier trial's would stand for one that is killed before. */
+const LATE: ReadonlySet<string> = new Set([
+  SUMMARY,
+  RESULT,
+  TIMING,
+  ARTIFACTS,
+  TRANSCRIPT,
+  RECEIPTS,
+  "buzz-evidence.json",
+  "agent/trajectory.json"
+])
 
 /** An opened trial directory. Names are file names below it. */
 export interface TrialDirectory {
@@ -23,8 +36,17 @@ export interface TrialDirectory {
     name: string,
     content: Stream.Stream<Uint8Array, E>
   ): Effect.Effect<void, E | PlatformError.PlatformError>
-  /** Adds to the end of a file, making it when it is missing: for what is written as it happens. */
-  append(name: string, text: string): Effect.Effect<void, PlatformError.PlatformError>
+  /**
+   * Adds to the end of a file, making it when it is missing: for what is written as it happens. `anew` begins the file, whatever
+   * was in it.
+   */
+  append(
+    name: string,
+    text: string,
+    options?: { readonly anew?: boolean }
+  ): Effect.Effect<void, PlatformError.PlatformError>
+  /** Removes what an earlier trial left here that could be taken for this one's. */
+  readonly clear: Effect.Effect<void, PlatformError.PlatformError>
   /** Writes a value as JSON, indented by two, with a newline at the end. A number that is none is refused by its place. */
   writeJson(name: string, value: unknown): Effect.Effect<void, PlatformError.PlatformError>
   /** Every file in it, relative and sorted. Unfinished ones are left out. */
@@ -79,7 +101,14 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
         yield* Stream.runForEach(content, (bytes) => file.writeAll(bytes))
       }).pipe(Effect.scoped, Effect.andThen(fs.rename(unfinished, at(name))))
     },
-    append: (name, text) => fs.writeFileString(at(name), text, { flag: "a" }),
+    append: (name, text, options) => fs.writeFileString(at(name), text, { flag: options?.anew === true ? "w" : "a" }),
+    clear: Effect.flatMap(all, (names) =>
+      Effect.forEach(
+        names.filter((name) => LATE.has(name) || name.startsWith("phases/") || name.endsWith(UNFINISHED)),
+        (name) => fs.remove(at(name)),
+        { discard: true }
+      )
+    ),
     writeJson: (name, value) => {
       const place = notFinite(value)
       if (place === undefined) return write(name, `${JSON.stringify(value, undefined, 2)}\n`)

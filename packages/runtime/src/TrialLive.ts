@@ -115,7 +115,7 @@ const phases = Effect.fnUntraced(function* (
     const scrub = scrubbing(undefined, options)
     yield* redactions.hold(scrub)
     yield* record.redactWith(scrub)
-    yield* onDisk(options, directory.makeFolders)
+    yield* onDisk(options, Effect.andThen(directory.clear, directory.makeFolders))
     yield* record.keepIn(directory)
     const { facts } = yield* EnvironmentService
     yield* onDisk(options, directory.writeJson(CONFIG, scrubbed(configOf(options, facts, directory), scrub)))

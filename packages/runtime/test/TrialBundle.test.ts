@@ -220,4 +220,23 @@ describe("the trial directory", () => {
       assert.deepInclude((yield* eventsOf).at(-1), { _tag: "TrialEnded", outcome: undefined })
     }).pipe(Effect.provide(trialLayer()))
   )
+
+  it.effect("of an earlier trial is begun anew: nothing of it is taken for the next one's", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { options } = yield* runToDone()
+      const { fiber } = yield* startTrial({ ...options, trialId: "second", readinessTimeout: 0 })
+      yield* Effect.flip(Fiber.join(fiber))
+      const events = (yield* fs.readFileString(`${options.directory}/events.ndjson`)).trimEnd().split("\n")
+      for (const event of events)
+        assert.strictEqual((JSON.parse(event) as Record<string, unknown>)["trialId"], "second")
+      const { files, trial_id } = yield* readSummary(options.directory)
+      assert.strictEqual(trial_id, "second")
+      assert.notInclude(files, "transcript.json")
+      assert.deepStrictEqual(
+        files.filter((name) => name.startsWith("phases/")),
+        ["phases/prepare.log"]
+      )
+    }).pipe(Effect.provide(trialLayer()))
+  )
 })

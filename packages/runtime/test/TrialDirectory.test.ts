@@ -82,6 +82,21 @@ layer(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer))("TrialDirectory", (i
       yield* directory.append("events.ndjson", "one\n")
       yield* directory.append("events.ndjson", "two\n")
       assert.strictEqual(yield* fs.readFileString(directory.at("events.ndjson")), "one\ntwo\n")
+      yield* directory.append("events.ndjson", "new\n", { anew: true })
+      assert.strictEqual(yield* fs.readFileString(directory.at("events.ndjson")), "new\n")
+    })
+  )
+
+  it.effect("is cleared of what an earlier trial wrote late, and keeps the rest", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* openTemporary
+      yield* directory.makeFolders
+      const names = ["summary.json", "agent/trajectory.json", "phases/observe.log", "a.json.unfinished", "notes.txt"]
+      yield* Effect.forEach(names, (name) => fs.writeFileString(directory.at(name), name))
+      yield* directory.clear
+      assert.deepStrictEqual(yield* directory.files, ["notes.txt"])
+      assert.deepStrictEqual(yield* directory.unfinished, [])
     })
   )
 })

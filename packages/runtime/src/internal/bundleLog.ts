@@ -42,11 +42,12 @@ export const make = Effect.gen(function* () {
 
   const writeTo: BundleLog["writeTo"] = Effect.fnUntraced(function* (directory, warn) {
     const failed = new Set<string>()
+    const begun = new Set<string>()
     const open = new Set<Phase>()
     const append = (file: string, text: string) =>
       failed.has(file)
         ? Effect.void
-        : Effect.catchCause(directory.append(file, text), (cause) => {
+        : Effect.catchCause(directory.append(file, text, { anew: !begun.has(file) }), (cause) => {
             if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
             failed.add(file)
             return warn(`${file} is not written any further: ${sentence(cause)}`)
@@ -66,7 +67,10 @@ export const make = Effect.gen(function* () {
         for (const phase of open) put(phaseLog(phase), line)
         if (event._tag === "PhaseEnded") open.delete(event.phase)
       }
-      for (const [file, text] of texts) yield* append(file, text)
+      for (const [file, text] of texts) {
+        yield* append(file, text)
+        begun.add(file)
+      }
     })
     const fiber = yield* Effect.forkDetach(Stream.runForEachArray(Stream.fromQueue(told), write))
     yield* Ref.set(writer, fiber)
