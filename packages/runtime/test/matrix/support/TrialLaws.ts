@@ -4,7 +4,7 @@
 import type { Phase } from "@buzz-orchestra/runtime/TrialEvent"
 import { TrialSummary } from "@buzz-orchestra/runtime/TrialSummary"
 import { Cause, Exit, Option, Schema } from "effect"
-import type { Call, Fired, Held } from "./FaultPoints.ts"
+import type { Call, FaultPoints, Fired, Held } from "./FaultPoints.ts"
 import type { Step } from "./FaultScript.ts"
 import { agentIds } from "./TeamPlay.ts"
 import { type Case, DIRECTORY } from "./SimulatedTrial.ts"
@@ -112,7 +112,7 @@ const VITAL: ReadonlySet<Step> = new Set<Step>([
 ])
 
 /** A trial whose directory cannot be written does not begin; what cannot be written later is told. */
-const isVital = ({ phase, step }: Fired): boolean =>
+const isVital = ({ phase, step }: FaultPoints["fired"][number]): boolean =>
   VITAL.has(step) || (phase === "prepare" && step === "write a document")
 
 /** The one thing after the phases that a trial fails for: a verifier would take the lack of evidence for a wrong answer. */
