@@ -48,10 +48,10 @@ const agentLines = ({ agents }: TrialReport, { columns, style }: ShowFrame): Rea
     agent.agent_id,
     agent.role,
     agent.state,
-    `${agent.turns} turns`,
-    `${agent.messages} messages`,
+    plural(agent.turns, "turn"),
+    plural(agent.messages, "message"),
     tokensText(agent.input_tokens, agent.output_tokens),
-    usd(agent.cost_usd)
+    agent.cost_usd === null ? "cost unknown" : usd(agent.cost_usd)
   ])
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => width(row[column] ?? ""))))
   return rows.map(([name = "", ...cells]) => {
@@ -68,7 +68,9 @@ const tokensText = (input: number | null, output: number | null): string =>
 const spoken = (tokens: number | null): string => (tokens === null ? "?" : count(tokens))
 
 /** Fractions of a cent matter where many trials add up. */
-const usd = (amount: number | null): string => (amount === null ? "cost unknown" : `$${amount.toFixed(4)}`)
+const usd = (amount: number | null): string => (amount === null ? "unknown" : `$${amount.toFixed(4)}`)
+
+const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`
 
 const messageLines = ({ messages }: TrialReport, { columns, style }: ShowFrame): ReadonlyArray<string> => {
   if (messages.length === 0) return ["nobody said anything"]
