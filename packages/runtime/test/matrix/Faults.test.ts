@@ -77,7 +77,7 @@ describe("a trial", () => {
     "keeps them whatever happens together",
     [faultScripts],
     ([script]) => assert.strictEqual(wrong(runCase(script)), ""),
-    { timeout: Cases.timeout(120_000), arbitrary: Cases.options(700, 50_000) }
+    { timeout: Cases.timeout(120_000), arbitrary: Cases.options(1000, 50_000) }
   )
 
   it("keeps what failed first when an interruption comes while it still waits for others", () => {

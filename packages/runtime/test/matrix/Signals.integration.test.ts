@@ -41,8 +41,9 @@ const CODES: Readonly<Record<Signal, number | Signal>> = { SIGINT: 130, SIGTERM:
 /** For what takes seconds on a machine with nothing else to do. */
 const PATIENCE = "90 seconds"
 
-/** Agents that are not there for their own sake, but are hard to end. */
-const TEAM: ReadonlyArray<ReadonlyArray<Manner>> = [[], ["double-forks", "leaves-its-session", "serves", "stops"]]
+/** Agents that are not there for their own sake, but are hard to end; a soak has one beside them that is not. */
+const HARD: ReadonlyArray<Manner> = ["double-forks", "leaves-its-session", "serves", "stops"]
+const TEAM: ReadonlyArray<ReadonlyArray<Manner>> = Cases.SOAKING ? [[], HARD] : [HARD]
 
 const directories = Effect.acquireRelease(
   Effect.sync(() => fs.mkdtempSync(join(tmpdir(), "buzz-signals-"))),
