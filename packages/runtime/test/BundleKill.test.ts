@@ -28,10 +28,13 @@ const trialWith = Effect.fnUntraced(function* (writes: number) {
   const directory = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
   yield* Effect.gen(function* () {
     const { fiber } = yield* startTrial({ directory: `${directory}/trial` })
-    yield* awaitEvent(({ _tag }) => _tag === "Waiting")
-    yield* TestStack.use((stack) => stack.print("lead-1", USAGE))
-    yield* say(LEAD, "DONE: it is there")
-    yield* Effect.exit(Fiber.join(fiber))
+    yield* awaitEvent(({ _tag }) => _tag === "Waiting").pipe(
+      Effect.andThen(TestStack.use((stack) => stack.print("lead-1", USAGE))),
+      Effect.andThen(say(LEAD, "DONE: it is there")),
+      // Without its directory a trial ends before anybody waits.
+      Effect.raceFirst(Fiber.await(fiber))
+    )
+    yield* Fiber.await(fiber)
   }).pipe(
     Effect.scoped,
     // Its own manifests, on files in memory: those that bundles are read with are others.
