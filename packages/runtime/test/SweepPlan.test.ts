@@ -188,6 +188,11 @@ describe("a machine that others use", () => {
     assert.deepStrictEqual(plan(shared(OURS), { all: true }), { end: [70, 71], spared: [] })
   })
 
+  it("does not take for the task's what a shell started whose own mark is not seen", () => {
+    const pause = process(62, 61, { session: 61 })
+    assert.deepStrictEqual(plan(shared([60, 62, 70], pause), { all: true }), { end: [70, 71], spared: [] })
+  })
+
   it("loses nothing at all when nothing is known to be ours", () => {
     assert.deepStrictEqual(plan(shared([]), { all: true }), { end: [], spared: [] })
   })
