@@ -19,6 +19,8 @@ export interface EndFacts {
   readonly ended: Ended
   /** The trial directory, as the person may type it. */
   readonly directory: string
+  /** What to type to run this command again, without its arguments. */
+  readonly command: string
   readonly style: Style
 }
 
@@ -102,10 +104,10 @@ const processesText = (processes: ReadonlyArray<SweptProcess>): string => {
 }
 
 /** One command, or one sentence, that helps most after this end. */
-const nextText = (model: LiveModel, { directory, ended }: EndFacts): string => {
+const nextText = (model: LiveModel, { command, directory, ended }: EndFacts): string => {
   const inBundle = (file: string) => `${directory}/${file}`
   if (ended._tag === "Failed") return ended.failure.next
-  const show = `buzz-orchestra show ${quote(directory)}`
+  const show = `${command} show ${quote(directory)}`
   if (ended._tag === "Stopped") return show
   switch (model.outcome?.outcome) {
     case "quiescent": {

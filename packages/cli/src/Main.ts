@@ -17,6 +17,7 @@ import { show } from "./commands/Show.ts"
 import { watch } from "./commands/Watch.ts"
 import { BUG, USAGE } from "./ExitCode.ts"
 import * as Failure from "./Failure.ts"
+import { fromScript, Invocation } from "./Invocation.ts"
 import * as LogLines from "./LogLines.ts"
 import { Output } from "./Output.ts"
 import * as OutputNode from "./OutputNode.ts"
@@ -70,6 +71,8 @@ export const services = ManifestService.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(NodeServices.layer, SchnorrWasm.layer))
 )
 
+const invocation = Layer.sync(Invocation, () => fromScript(process.argv[1], process.cwd()))
+
 /** Runs the command line as the process. */
 export const main = (version: string): void => {
   const stopping = new Stopping()
@@ -78,7 +81,7 @@ export const main = (version: string): void => {
     Effect.ensuring(Output.use(({ flush }) => flush)),
     Effect.provide(
       // The log is the outermost: a service may have something to say while it is built.
-      Layer.mergeAll(services, Layer.succeed(StoppingRef, stopping)).pipe(
+      Layer.mergeAll(services, Layer.succeed(StoppingRef, stopping), invocation).pipe(
         Layer.provideMerge(LogLines.layer()),
         Layer.provideMerge(OutputNode.layerWith(() => stopping.request("SIGPIPE")))
       )

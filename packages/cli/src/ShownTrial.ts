@@ -15,6 +15,7 @@ import { type Ended, endLines } from "./EndOfTrial.ts"
 import { ofSignal, OUTCOME_CODES, type StopSignal } from "./ExitCode.ts"
 import * as Failure from "./Failure.ts"
 import { follow, type FollowMode, type Following } from "./Following.ts"
+import { Invocation } from "./Invocation.ts"
 import { exitedLine } from "./JsonLines.ts"
 import type { LiveModel } from "./LiveView.ts"
 import { Output } from "./Output.ts"
@@ -89,7 +90,12 @@ const end = Effect.fnUntraced(function* (exit: TrialExit, following: Following, 
   const lines = show.json
     ? [exitedLine(yield* Clock.currentTimeMillis, told)]
     : [
-        ...endLines(model, { ended, directory: show.directory, style: output.style }),
+        ...endLines(model, {
+          ended,
+          directory: show.directory,
+          command: yield* Invocation,
+          style: output.style
+        }),
         ...(secrets === undefined ? [] : Failure.lines(secrets, output.style))
       ]
   yield* output.write(lines.map((line) => `${show.scrub(line)}\n`).join(""))

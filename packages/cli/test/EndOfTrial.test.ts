@@ -11,7 +11,12 @@ const costLine = (fields: {
   const { atLeastUsd = fields.costUsd ?? 0, costUsd, reconciled = true } = fields
   const note = reconciled ? "every agent that worked was measured" : "worker-1 took turns without saying what they used"
   const model = modelAfter(started, at(1000, { _tag: "Accounted", costUsd, atLeastUsd, reconciled, note }))
-  const lines = endLines(model, { ended: { _tag: "Returned" }, directory: "trials/x", style: PLAIN })
+  const lines = endLines(model, {
+    ended: { _tag: "Returned" },
+    directory: "trials/x",
+    command: "buzz-orchestra",
+    style: PLAIN
+  })
   return lines.find((line) => line.startsWith("cost"))
 }
 

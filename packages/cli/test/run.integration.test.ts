@@ -82,7 +82,7 @@ layer(Served.layer, { excludeTestServices: true, timeout: TEST_LIMIT })("relay s
           "cost      0 USD",
           "stopped   every process of the stack is gone",
           `bundle    ${out}`,
-          `next:     buzz-orchestra show ${out}`
+          `next:     node packages/cli/src/bin.ts show ${out}`
         ])
         const summary = JSON.parse(read(join(out, "summary.json"))) as Record<string, unknown>
         assert.deepInclude(summary, { outcome: "done", relay_url: url, warnings: [] })

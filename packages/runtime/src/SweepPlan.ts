@@ -56,9 +56,10 @@ export interface SweepPlan {
   readonly spared: ReadonlyArray<ProcessRecord>
 }
 
+const isAlive = ({ state }: ProcessRecord): boolean => !isDeadState(state)
+
 /** Dead processes are in neither list, and neither is what belongs to the environment itself. */
 export const planSweep = (snapshot: ProcessSnapshot, options: SweepPlanOptions): SweepPlan => {
-  const isAlive = ({ state }: ProcessRecord) => !isDeadState(state)
   const alive = within(snapshot, options).filter(isAlive)
   const children = childrenOf(alive)
   // Of all: the mark of a shell of the environment is not seen behind arguments that are too long for ps.
