@@ -12,7 +12,7 @@ import { EmbeddedRelay } from "../packages/relay/src/server/EmbeddedRelay.ts"
 import { TrialHandleStore } from "../packages/relay/src/TrialHandleStore.ts"
 import * as TrialProvisionerLive from "../packages/relay/src/TrialProvisionerLive.ts"
 import * as Arrivals from "./Arrivals.ts"
-import { NodeCrypto, NodeHttpServer, NodeServices, NodeWS } from "./PlatformNode.ts"
+import { NodeCrypto, NodeHttpServer, NodeServices, NodeWS } from "@effect/platform-node"
 
 const platform = Layer.mergeAll(
   NodeServices.layer,

@@ -5,7 +5,7 @@ import { createServer } from "node:http"
 import { Effect, Layer } from "effect"
 import * as SchnorrWasm from "../../packages/relay/src/SchnorrWasm.ts"
 import { EmbeddedRelay } from "../../packages/relay/src/server/EmbeddedRelay.ts"
-import { NodeCrypto, NodeHttpServer, NodeRuntime } from "../PlatformNode.ts"
+import { NodeCrypto, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { serves } from "./ServedRelay.ts"
 
 const relay = EmbeddedRelay.layer().pipe(

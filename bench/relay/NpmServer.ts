@@ -4,7 +4,7 @@
  */
 import { EventRepository, type Event, type Filter } from "@nostr-relay/common"
 import { NostrRelay } from "@nostr-relay/core"
-import { NodeWS } from "../PlatformNode.ts"
+import { NodeWS } from "@effect/platform-node"
 import { serves } from "./ServedRelay.ts"
 
 class MemoryRepository extends EventRepository {
