@@ -56,7 +56,7 @@ const kindOf = (token: string): KeyKind => {
 
 const ESCAPE = String.fromCodePoint(0x1b)
 /** After which a word begins, although a letter stands there: a colour, and in JSON what is no character of a word. */
-const BEFORE_WORD = new RegExp(`(?:(?:${ESCAPE}|\\\\u001b)\\[[\\d;]*m|\\\\[bfnrt])$`)
+const BEFORE_WORD = new RegExp(`(?:(?:${ESCAPE}|\\\\u001b)\\[[\\d;]*m|\\\\(?:[bfnrt]|u[\\da-f]{4}))$`, "i")
 const LONGEST_BEFORE = 24
 
 const beginsWord = (text: string, index: number): boolean =>

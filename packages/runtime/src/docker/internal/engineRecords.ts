@@ -47,11 +47,10 @@ const settingsOf = ({ Config, HostConfig, Mounts, NetworkSettings }: Docker.Cont
   init: HostConfig.Init === true,
   user: Config.User ?? "",
   readOnlyRoot: HostConfig.ReadonlyRootfs === true,
-  mounts: Mounts.filter(({ Type }) => Type !== "tmpfs").map(({ Destination, Name, RW, Source }) => ({
-    source: Name ?? Source,
-    target: Destination,
-    readOnly: !RW
-  })),
+  // Engines name them in any order.
+  mounts: Mounts.filter(({ Type }) => Type !== "tmpfs")
+    .map(({ Destination, Name, RW, Source }) => ({ source: Name ?? Source, target: Destination, readOnly: !RW }))
+    .toSorted((a, b) => (a.target < b.target ? -1 : 1)),
   temporary: Object.keys((HostConfig.Tmpfs as Record<string, string> | undefined | null) ?? {})
 })
 
