@@ -71,9 +71,7 @@ const make = Effect.fnUntraced(function* (
   }
   const bin = layoutAt(places.stack).bin
   // Registered first, so that it looks when the environment's own shells have ended.
-  yield* Effect.addFinalizer(() =>
-    process.env["X_NO_END"] ? Effect.void : endMarked({ mark, bin, path }).pipe(Effect.provideService(SPAWNER, spawner))
-  )
+  yield* Effect.addFinalizer(() => endMarked({ mark, bin, path }).pipe(Effect.provideService(SPAWNER, spawner)))
 
   const open: OpenProcess = Effect.fnUntraced(function* ([program = "sh", ...args], openOptions) {
     if (openOptions?.user !== undefined)
