@@ -9,6 +9,7 @@
  * What this cannot tell apart: a line with the right format and the time of the near future, made on purpose. Nor is it meant
  * to: an agent that wants to deceive can write to the log file itself.
  */
+import { concatBytes } from "./internal/concatBytes.ts"
 import type { LogLevel, LogLine, LogRecord } from "./LogRecord.ts"
 
 /** Bytes of a line that are kept; the rest of a longer line is dropped. Signals are far shorter, a tool's output is not. */
@@ -68,17 +69,7 @@ const RECORD =
 /** A line and more of it, cut to `MAX_LINE_BYTES`. */
 const join = (head: Uint8Array, tail: Uint8Array): Uint8Array => {
   const more = tail.subarray(0, MAX_LINE_BYTES - head.length)
-  return more.length === 0 ? head : concat([head, more])
-}
-
-const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.length
-  }
-  return whole
+  return more.length === 0 ? head : concatBytes([head, more])
 }
 
 /** The lines of bytes whose last newline is cut off. No character of UTF-8 has a newline inside, so one decoding will do. */
@@ -97,7 +88,7 @@ const withinLimit = (bytes: Uint8Array): Uint8Array => {
     }
     start = next + 1
   }
-  return kept.length === 0 ? bytes : concat([...kept, bytes.subarray(copied)])
+  return kept.length === 0 ? bytes : concatBytes([...kept, bytes.subarray(copied)])
 }
 
 const readAll = (

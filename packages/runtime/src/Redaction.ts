@@ -7,6 +7,7 @@
  * goes through `feed`, so that a secret across two pieces is found as well.
  */
 import type { Redacted } from "effect"
+import { concatBytes } from "./internal/concatBytes.ts"
 import { findKeys, type KeyKind } from "./internal/keyShapes.ts"
 import * as LiteralSearch from "./internal/literalSearch.ts"
 import { spellingsOf } from "./internal/secretSpellings.ts"
@@ -148,13 +149,7 @@ const around = (bytes: Uint8Array, spans: ReadonlyArray<LiteralSearch.Span>, mar
 const join = (all: ReadonlyArray<Uint8Array>): Uint8Array => {
   const parts = all.filter(({ length }) => length > 0)
   if (parts.length === 1 && parts[0] !== undefined) return parts[0]
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.length
-  }
-  return whole
+  return concatBytes(parts)
 }
 
 /**

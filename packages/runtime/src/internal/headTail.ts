@@ -1,6 +1,7 @@
 /**
  * Keeps the beginning and the end of a byte stream within a limit and counts what it leaves out between them.
  */
+import { concatBytes } from "./concatBytes.ts"
 
 export interface HeadTail {
   push(bytes: Uint8Array): void
@@ -49,15 +50,7 @@ export const makeHeadTail = (limit: number): HeadTail => {
         trim()
       }
     },
-    bytes: () => {
-      const all = new Uint8Array(headLength + tailLength)
-      let at = 0
-      for (const part of [...head, ...tail]) {
-        all.set(part, at)
-        at += part.length
-      }
-      return all
-    },
+    bytes: () => concatBytes([...head, ...tail]),
     omitted: () => omitted
   }
 }
