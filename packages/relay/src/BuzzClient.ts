@@ -21,6 +21,14 @@ export interface ChannelMember {
   readonly role: string
 }
 
+/** A message that is to be posted: its text as it is, public keys that it mentions, and the event that it answers. */
+export interface OutgoingMessage {
+  readonly channelId: string
+  readonly content: string
+  readonly mentions?: ReadonlyArray<string>
+  readonly replyTo?: string
+}
+
 /** Somebody as the relay introduces them. */
 export interface UserProfile {
   readonly pubkey: string
@@ -67,15 +75,7 @@ export class BuzzClient extends Context.Service<
      * Posts `content` as it is, over HTTP. Mentions are the given public keys only: text is data, never markup. Fails with
      * `MessageTooLong` before anything is sent, and with `MentionNotStored` when the stored event lacks an asked `p` tag.
      */
-    send(
-      actor: Actor,
-      message: {
-        readonly channelId: string
-        readonly content: string
-        readonly mentions?: ReadonlyArray<string>
-        readonly replyTo?: string
-      }
-    ): Effect.Effect<NostrEvent, RelayError>
+    send(actor: Actor, message: OutgoingMessage): Effect.Effect<NostrEvent, RelayError>
     /** Every message of the channel, paged to its root, verified, oldest first (created_at, then id). */
     readChannel(
       actor: Actor,

@@ -7,16 +7,17 @@
  */
 import { Clock, Config, Duration, Effect, Layer, Option } from "effect"
 import { ChildProcessSpawner } from "effect/process"
-import { type Actor, BuzzClient, type ChannelMember, MAX_MESSAGE_BYTES } from "./BuzzClient.ts"
+import { type Actor, BuzzClient, type ChannelMember, type OutgoingMessage } from "./BuzzClient.ts"
 import * as ChannelHistory from "./ChannelHistory.ts"
 import * as EventKind from "./EventKind.ts"
 import { oldestFirst } from "./Filter.ts"
 import * as FoundChannel from "./FoundChannel.ts"
 import * as Calls from "./internal/buzzCalls.ts"
+import { checkSize, MAX_PROFILES, mentionedKeys, wrap } from "./internal/buzzOperations.ts"
 import * as Program from "./internal/buzzProgram.ts"
 import { profileName } from "./internal/templates.ts"
 import { type NostrEvent, tagValues } from "./NostrEvent.ts"
-import { MentionNotStored, MentionsUnsupported, MessageTooLong, RelayError, type RelayReason } from "./RelayError.ts"
+import { MentionNotStored, MentionsUnsupported } from "./RelayError.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
 /** Which program, and how patient the client is. */
@@ -127,19 +128,10 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
     )
   }, wrap("BuzzClient.archiveChannel"))
 
-  const send = Effect.fn("BuzzClient.send")(function* (
-    actor: Actor,
-    message: {
-      readonly channelId: string
-      readonly content: string
-      readonly mentions?: ReadonlyArray<string>
-      readonly replyTo?: string
-    }
-  ) {
+  const send = Effect.fn("BuzzClient.send")(function* (actor: Actor, message: OutgoingMessage) {
     const { channelId, content, replyTo } = message
-    const size = new TextEncoder().encode(content).length
-    if (size > MAX_MESSAGE_BYTES) return yield* new MessageTooLong({ size, limit: MAX_MESSAGE_BYTES })
-    const mentions = [...new Set(message.mentions?.map((pubkey) => pubkey.toLowerCase()))]
+    yield* checkSize(message)
+    const mentions = mentionedKeys(message)
     if (mentions.length > 0 && !(yield* mentionsByKey))
       return yield* new MentionsUnsupported({ program: program.program })
     // The same words by the same author in the same second are one event anyway, so what is found since then is this message.
@@ -213,9 +205,6 @@ const make = Effect.fnUntraced(function* (options: BuzzClientCliOptions) {
 /** Messages that one call prints, at most; more are cut off without a word. */
 const PAGE_SIZE = 200
 
-/** Profiles that one call takes. */
-const MAX_PROFILES = 200
-
 /** The kinds that the program prints. */
 const READABLE: ReadonlySet<number> = new Set([
   EventKind.Message,
@@ -224,8 +213,3 @@ const READABLE: ReadonlySet<number> = new Set([
   EventKind.ForumPost,
   EventKind.ForumComment
 ])
-
-const wrap =
-  (operation: string) =>
-  <A, R>(effect: Effect.Effect<A, RelayReason, R>): Effect.Effect<A, RelayError, R> =>
-    Effect.mapError(effect, (reason) => new RelayError({ operation, reason }))

@@ -5,19 +5,20 @@
 import { Array, Clock, Duration, Effect, Layer, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { HttpClient } from "effect/http"
-import { type Actor, BuzzClient, type ChannelMember, MAX_MESSAGE_BYTES } from "./BuzzClient.ts"
+import { type Actor, BuzzClient, type ChannelMember, type OutgoingMessage } from "./BuzzClient.ts"
 import * as ChannelHistory from "./ChannelHistory.ts"
 import * as EventKind from "./EventKind.ts"
 import { signEvent, verifyEvent } from "./EventSigning.ts"
 import { type Filter, newestFirst, oldestFirst } from "./Filter.ts"
 import * as FoundChannel from "./FoundChannel.ts"
+import { checkSize, MAX_PROFILES, mentionedKeys, wrap } from "./internal/buzzOperations.ts"
 import { decodeEventValue } from "./internal/decodeEvent.ts"
 import * as RelayHttp from "./internal/relayHttp.ts"
 import { remembering } from "./internal/rememberedSignatures.ts"
 import * as Templates from "./internal/templates.ts"
 import { type EventTemplate, type NostrEvent, tagValues } from "./NostrEvent.ts"
 import * as OwnerAttestation from "./OwnerAttestation.ts"
-import { MentionNotStored, MessageTooLong, RelayError, type RelayReason, RelayRefused } from "./RelayError.ts"
+import { MentionNotStored, RelayRefused } from "./RelayError.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import { Schnorr } from "./Schnorr.ts"
 
@@ -147,18 +148,9 @@ const make = Effect.fnUntraced(function* (options: BuzzClientNativeOptions) {
     )
   }, wrap("BuzzClient.archiveChannel"))
 
-  const send = Effect.fn("BuzzClient.send")(function* (
-    actor: Actor,
-    message: {
-      readonly channelId: string
-      readonly content: string
-      readonly mentions?: ReadonlyArray<string>
-      readonly replyTo?: string
-    }
-  ) {
-    const size = new TextEncoder().encode(message.content).length
-    if (size > MAX_MESSAGE_BYTES) return yield* new MessageTooLong({ size, limit: MAX_MESSAGE_BYTES })
-    const mentions = [...new Set(message.mentions?.map((pubkey) => pubkey.toLowerCase()))]
+  const send = Effect.fn("BuzzClient.send")(function* (actor: Actor, message: OutgoingMessage) {
+    yield* checkSize(message)
+    const mentions = mentionedKeys(message)
     if (mentions.length > MAX_MENTIONS) return yield* refused(actor, `over ${MAX_MENTIONS} mentions in one message`)
     const parent = message.replyTo === undefined ? undefined : yield* parentOf(actor, message.replyTo)
     const { channelId, content } = message
@@ -216,17 +208,9 @@ const make = Effect.fnUntraced(function* (options: BuzzClientNativeOptions) {
 /** Channels that one query asks for; a relay returns at most as many. */
 const MAX_SEARCHED = 1000
 
-/** Profiles that one query asks for; the `buzz` program allows as many. */
-const MAX_PROFILES = 200
-
 /** The Buzz SDK allows as many. */
 const MAX_MENTIONS = 50
 
 const nowSeconds = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
 
 const refused = (actor: Actor, detail: string) => new RelayRefused({ url: actor.relayUrl, status: undefined, detail })
-
-const wrap =
-  (operation: string) =>
-  <A, R>(effect: Effect.Effect<A, RelayReason, R>): Effect.Effect<A, RelayError, R> =>
-    Effect.mapError(effect, (reason) => new RelayError({ operation, reason }))

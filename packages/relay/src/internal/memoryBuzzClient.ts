@@ -1,9 +1,9 @@
 /** `BuzzClient` over the state of the relay double. */
 import { Effect } from "effect"
-import { BuzzClient, MAX_MESSAGE_BYTES } from "../BuzzClient.ts"
+import { BuzzClient, type OutgoingMessage } from "../BuzzClient.ts"
 import { oldestFirst } from "../Filter.ts"
 import * as FoundChannel from "../FoundChannel.ts"
-import { MessageTooLong } from "../RelayError.ts"
+import { checkSize } from "./buzzOperations.ts"
 import type { MemoryRelay } from "./memoryRelay.ts"
 import * as Templates from "./templates.ts"
 
@@ -110,13 +110,8 @@ const archive = (relay: MemoryRelay<string>, actor: Actor, channelId: string) =>
     return Effect.void
   })
 
-const send = Effect.fnUntraced(function* (
-  relay: MemoryRelay<string>,
-  actor: Actor,
-  message: Parameters<Client["send"]>[1]
-) {
-  const size = new TextEncoder().encode(message.content).length
-  if (size > MAX_MESSAGE_BYTES) return yield* new MessageTooLong({ size, limit: MAX_MESSAGE_BYTES })
+const send = Effect.fnUntraced(function* (relay: MemoryRelay<string>, actor: Actor, message: OutgoingMessage) {
+  yield* checkSize(message)
   const channel = yield* relay.asMember(actor, message.channelId)
   const parent = (yield* channel.log.items).find(({ event }) => event.id === message.replyTo)?.event
   if (message.replyTo !== undefined && parent === undefined) {

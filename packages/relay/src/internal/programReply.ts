@@ -9,7 +9,7 @@ import {
   RelayReplyMalformed,
   RelayUnreachable
 } from "../RelayError.ts"
-import { MAX_DETAIL, wishMillis } from "./relayReply.ts"
+import { breaksRule, isTransient, MAX_DETAIL, wishMillis } from "./relayReply.ts"
 
 /** Who called which program about which relay; stands in the reasons. */
 export interface Called {
@@ -87,13 +87,9 @@ const failureOf = (called: Called, { code, stderr }: Ended): RelayReason => {
   // Older builds have no such field; what can pass is known by its kind.
   const passes = typeof retryable === "boolean" ? retryable : error === "network_error" || isTransient(status)
   if (passes) return new RelayUnreachable({ url, detail })
-  // A rule that an event or a query breaks is also answered with 403; it says so with a prefix.
-  const isRule = /^(restricted|invalid):/.test(detail)
-  if (code === 3 && !isRule) return new RelayAuthRefused({ url, pubkey, detail })
+  if (code === 3 && !breaksRule(detail)) return new RelayAuthRefused({ url, pubkey, detail })
   return new RelayRefused({ url, status, detail })
 }
-
-const isTransient = (status: number | undefined): boolean => status === 502 || status === 503 || status === 504
 
 const rateLimited = ({ url }: Called, detail: string): RelayRateLimited =>
   new RelayRateLimited({ url, detail, retryAfterMillis: wishMillis(detail) })

@@ -57,14 +57,18 @@ const refusal = (asked: Asked, reply: Reply): RelayReason => {
   const { status } = reply
   const detail = errorText(reply.body)
   if (status === 429 || detail.startsWith("rate-limited:")) return rateLimited(asked, detail, reply.retryAfterMillis)
-  if (status === 502 || status === 503 || status === 504) {
+  if (isTransient(status)) {
     return new RelayUnreachable({ url: asked.url, detail: `status ${status}: ${detail}` })
   }
-  // 403 is also the answer to an event or a query that breaks a rule; those say so with a prefix.
-  const isRule = /^(restricted|invalid):/.test(detail)
-  if (status === 401 || (status === 403 && !isRule)) return new RelayAuthRefused({ ...asked, detail })
+  if (status === 401 || (status === 403 && !breaksRule(detail))) return new RelayAuthRefused({ ...asked, detail })
   return new RelayRefused({ url: asked.url, status, detail })
 }
+
+/** What a proxy or a relay answers that will soon be there again. */
+export const isTransient = (status: number | undefined): boolean => status === 502 || status === 503 || status === 504
+
+/** 403 is also the answer to an event or a query that breaks a rule; those say so with a prefix. */
+export const breaksRule = (detail: string): boolean => /^(restricted|invalid):/.test(detail)
 
 const rateLimited = (asked: Asked, detail: string, retryAfterMillis: number | undefined): RelayRateLimited => {
   return new RelayRateLimited({
