@@ -61,24 +61,29 @@ while [ $n -lt 100 ] && kill -0 ${pid} 2>/dev/null; do
 done`
 
 /**
- * Reads the process table in one fork (the kernel escapes line breaks in names, so a line is a process) and works on text from
- * there. `first` is when the oldest child of the shell, the command itself, began; the kernel counts in ticks of 10 ms, and within one
- * the greater pid is the later.
+ * Reads the process table in one fork and works on text from there; a name may contain line breaks, so that an incomplete line goes
+ * on in the next. `first` is when the oldest child of the shell, the command itself, began; the kernel counts in ticks of 10 ms,
+ * and within one the greater pid is the later.
  */
 const KILL_FUNCTION = `${PS_STATS}
 buzz_kill() {
   nl='
 '
   set -f
-  first= stopped=' ' pass=0
+  first= stopped=' ' pass=0 begun=
   while [ $pass -lt ${PASSES} ]; do
     pass=$((pass + 1)) rows= fresh=
     IFS=$nl
     for line in $(if ${HAS_PROC}; then set +f; cat /proc/[0-9]*/stat 2>/dev/null; else ps_stats; fi); do
+      line=$begun$line begun=
       pid=\${line%% *}
       IFS=' '
       set -- \${line##*) }
       IFS=$nl
+      if [ $# -lt 20 ]; then
+        begun="$line "
+        continue
+      fi
       case $1 in Z | X | x) continue ;; esac
       rows="$rows$nl$pid $2 $3 \${20}"
       if [ "$2" = $buzz_shell ] && [ $pass -eq 1 ]; then

@@ -13,6 +13,19 @@ export interface ProcStat {
   readonly startTime: string
 }
 
+/** Of all lines of several processes. A name may contain line breaks: what is incomplete goes on in the next line. */
+export const parseProcStats = (text: string): ReadonlyArray<ProcStat> => {
+  const found: Array<ProcStat> = []
+  let begun = ""
+  for (const line of text.split("\n")) {
+    const record = `${begun}${line}`
+    const stat = parseProcStat(record)
+    if (stat !== undefined) found.push(stat)
+    begun = stat === undefined && /^[0-9]+ \(/.test(record) ? `${record}\n` : ""
+  }
+  return found
+}
+
 /** The name in parentheses may contain anything, parentheses too, so fields are counted from the last one. */
 export const parseProcStat = (line: string): ProcStat | undefined => {
   const [pid, rest] = [line.slice(0, line.indexOf(" ")), line.slice(line.lastIndexOf(")") + 2).split(" ")]

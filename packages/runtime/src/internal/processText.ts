@@ -29,8 +29,19 @@ export const PS_STATS = `ps_stats() {
     done
 }`
 
+/**
+ * Defines `proc_stat`, which reads what `/proc` tells of one process into `stat` and is false when there is none. Forks nothing.
+ * The kernel writes names as they are, so there may be line breaks in it; each becomes a space.
+ */
+export const PROC_STAT = `proc_stat() {
+  stat=
+  while IFS= read -r stat_line || [ -n "$stat_line" ]; do stat="$stat$stat_line "; done 2>/dev/null <"/proc/$1/stat"
+  [ -n "$stat" ]
+}`
+
 /** Defines `stat_of`, which reads the line of one process into `stat` and is false when there is none. Forks only for `ps`. */
-export const STAT_OF = `if ${HAS_PROC}; then stat_of() { read -r stat 2>/dev/null <"/proc/$1/stat"; }
+export const STAT_OF = `${PROC_STAT}
+if ${HAS_PROC}; then stat_of() { proc_stat "$1"; }
 else
 ${PS_STATS}
 stat_of() { stat=$(ps_stats "$1"); [ -n "$stat" ]; }

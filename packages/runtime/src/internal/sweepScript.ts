@@ -4,7 +4,7 @@
  */
 import { printfMarker, type Marker } from "./markedFrames.ts"
 import { HAS_PROC, PS_STATS, STAT_OF } from "./processText.ts"
-import { parseProcStat } from "./procStat.ts"
+import { parseProcStats } from "./procStat.ts"
 import { quote } from "./shellText.ts"
 import type { ProcessRecord, ProcessSnapshot } from "../SweepPlan.ts"
 
@@ -76,12 +76,10 @@ export const parseSnapshot = (marker: Marker, bin: string, output: string, varia
     sections.set(section.slice(0, end), section.slice(end + 1))
   }
   const executables = parseExecutables(sections.get("exe") ?? "")
-  const processes = (sections.get("stat") ?? "").split("\n").flatMap((line): ReadonlyArray<ProcessRecord> => {
-    const stat = parseProcStat(line)
-    if (stat === undefined) return []
+  const processes = parseProcStats(sections.get("stat") ?? "").map((stat): ProcessRecord => {
     const { pid, ppid, session, startTime, state } = stat
     const argv = (sections.get(String(pid)) ?? "").replace(/\0$/, "").split("\0")
-    return [{ pid, ppid, state, session, startTime, exe: executables.get(pid), argv: argv[0] === "" ? [] : argv }]
+    return { pid, ppid, state, session, startTime, exe: executables.get(pid), argv: argv[0] === "" ? [] : argv }
   })
   const [shell = 0, entry = 0] = (sections.get("shell") ?? "").trim().split(" ").map(Number)
   const marked = (sections.get("marked") ?? "").split("\n").map(Number)

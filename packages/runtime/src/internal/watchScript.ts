@@ -8,7 +8,7 @@
  * The marker comes through stdin, never as an argument: whoever could read it could forge what other agents said. When stdin ends
  * or stdout breaks the process ends, so it does not outlive whoever watches.
  */
-import { HAS_PROC, PS_STATS } from "./processText.ts"
+import { HAS_PROC, PROC_STAT, PS_STATS } from "./processText.ts"
 
 /** Pause between two rounds, in seconds. */
 export const ROUND_SECONDS = 0.05
@@ -39,6 +39,7 @@ round=0 sizes= offsets=$nl places=0 watched= reported=
 # Without it more than was announced is sent, and again in the next round.
 command -v head >/dev/null || head() { cat; }
 
+${PROC_STAT}
 ${PS_STATS}
 if ${HAS_PROC}; then read_stats=stats_of_proc pause=${ROUND_SECONDS}
 else read_stats=stats_of_ps pause=${PS_ROUND_SECONDS}
@@ -46,14 +47,7 @@ fi
 
 stats_of_ps() { table=$(ps_stats "$@"); }
 
-# Forks nothing. A name may contain line breaks.
-stats_of_proc() {
-  for pid; do
-    stat=
-    while IFS= read -r line || [ -n "$line" ]; do stat="$stat$line "; done <"/proc/$pid/stat" || continue
-    table="$table$stat$nl"
-  done
-}
+stats_of_proc() { for pid; do proc_stat $pid && table="$table$stat$nl"; done; }
 
 say() { printf '%s%s\\n' "$mark" "$1" || exit; }
 
