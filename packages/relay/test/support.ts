@@ -7,6 +7,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeWS from "@effect/platform-node/NodeWS"
 import { Effect, Layer, Scope, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { randomInt } from "node:crypto"
 import { createServer as createHttpServer } from "node:http"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import * as SchnorrWasm from "../src/SchnorrWasm.ts"
@@ -38,13 +39,13 @@ export interface Bridge {
   readonly up: Effect.Effect<void>
 }
 
-/** A free port for a bridge, taken and given back. */
-export const freePort: Effect.Effect<number> = Effect.promise(async () => {
+/** A free port for a bridge, taken and given back: none that the system gives to others, who could have it while the bridge is down. */
+export const freePort: Effect.Effect<number> = Effect.tryPromise(async () => {
   const server = createServer()
-  const port = await listen(server, 0)
+  const port = await listen(server, randomInt(20_000, 30_000))
   await new Promise((resolve) => server.close(resolve))
   return port
-})
+}).pipe(Effect.retry({ times: 20 }), Effect.orDie)
 
 /** Listens on `port` until the scope ends. */
 export const bridge = (port: number, relayUrl: string): Effect.Effect<Bridge, never, Scope.Scope> => {
