@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ["scripts/test/*.check.ts"],
     environment: "node",
+    globalSetup: "./scripts/test-temporary.ts",
     pool: "threads",
     testTimeout: 60_000,
     hookTimeout: 60_000

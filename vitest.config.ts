@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
     environment: "node",
+    globalSetup: "./scripts/test-temporary.ts",
     pool: "threads",
     // A fresh module graph per file would load effect again for each of them.
     isolate: false,
