@@ -67,7 +67,7 @@ describe("launchScript", () => {
     it.live(`${name}: gives the program a session of its own`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
-        const { launch } = yield* programOf("sleep 5")
+        const { launch, root } = yield* programOf("sleep 5")
         const started = parseStarted(yield* run(argv, launchScript(launch)))
         if (started === undefined) return assert.fail("no pid was printed")
         // The pid is known before the process it belongs to has become the program.
@@ -79,6 +79,8 @@ describe("launchScript", () => {
         )
         yield* run(argv, stopScript({ pid: started.pid, startTime: started.startTime ?? "", graceMillis: 1000 }))
         assert.isTrue(yield* isGone(started.pid))
+        // What its parent still writes would be written into a directory that is being removed.
+        assert.strictEqual(parseExit(yield* run(argv, exitScript(root, "lead-1"))).status.signal, "SIGTERM")
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
@@ -97,12 +99,13 @@ describe("launchScript", () => {
 
     it.live(`${name}: never ends a process that has another start time`, () =>
       Effect.gen(function* () {
-        const { launch } = yield* programOf("sleep 5")
+        const { launch, root } = yield* programOf("sleep 5")
         const started = parseStarted(yield* run(argv, launchScript(launch)))
         if (started === undefined) return assert.fail("no pid was printed")
         yield* run(argv, stopScript({ pid: started.pid, startTime: "1", graceMillis: 200 }))
         assert.isFalse(yield* isGone(started.pid))
         yield* run(argv, stopScript({ pid: started.pid, startTime: started.startTime ?? "", graceMillis: 1000 }))
+        assert.strictEqual(parseExit(yield* run(argv, exitScript(root, "lead-1"))).status.signal, "SIGTERM")
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
