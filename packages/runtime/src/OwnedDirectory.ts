@@ -3,15 +3,28 @@
  * be told from those in use.
  */
 import * as Sha256 from "@buzz-orchestra/manifest/Sha256"
-import { Effect, FileSystem, type PlatformError, type Scope } from "effect"
+import { Effect, FileSystem, type PlatformError, Schedule, type Scope } from "effect"
 import { HostProcess, type ProcessIdentity } from "./docker/HostProcess.ts"
 
-/** A temporary directory of this process; the scope removes it. */
+/** Whoever still writes there when it is to go is being ended, and gets half a second. */
+const REMOVING = Schedule.max([Schedule.spaced("50 millis"), Schedule.recurs(10)])
+
+/**
+ * A temporary directory of this process; the scope removes it. What cannot be removed, because a service that a task left running
+ * writes there, say, is told as a warning and left to `LocalReaper`: it is no failure of a trial.
+ */
 export const make: Effect.Effect<string, PlatformError.PlatformError, FileSystem.FileSystem | Scope.Scope> = Effect.gen(
   function* () {
     const fs = yield* FileSystem.FileSystem
     const { self } = yield* HostProcess.pipe(Effect.provide(HostProcess.layer))
-    return yield* fs.makeTempDirectoryScoped({ prefix: prefixOf(self) })
+    const remove = (path: string) =>
+      fs.remove(path, { recursive: true, force: true }).pipe(
+        Effect.retry(REMOVING),
+        Effect.catch(({ message }) =>
+          Effect.logWarning(`${path} is left: ${message}; buzz-orchestra reap removes it once this process is gone`)
+        )
+      )
+    return yield* Effect.acquireRelease(fs.makeTempDirectory({ prefix: prefixOf(self) }), remove)
   }
 )
 

@@ -2,7 +2,7 @@
  * A file system in memory, as much of one as a trial uses, that knows what is open and what was made for a while. Stricter
  * than a disk: nothing is made in a directory that is not there.
  */
-import { Effect, FileSystem, Option, PlatformError, type Scope } from "effect"
+import { Effect, FileSystem, Option, PlatformError } from "effect"
 
 /** Told before every call that may fail on a disk; what it returns happens first. */
 export type BeforeCall = (
@@ -53,7 +53,8 @@ export class MemoryFiles {
           this.makeParents(path)
           this.entries.set(path, DIRECTORY)
         }),
-      makeTempDirectoryScoped: () => this.makeTemporary,
+      makeTempDirectory: () => this.makeTemporary,
+      remove: (path) => Effect.sync(() => [path, ...this.below(path)].forEach((entry) => this.entries.delete(entry))),
       writeFile: (path, data, options) =>
         options?.flag === "a"
           ? this.calling("append", path, () => this.set(path, concat(this.have(path), data)))
@@ -71,18 +72,14 @@ export class MemoryFiles {
       open: (path, options) => this.openFile(path, options?.flag ?? "r")
     })
 
-  private readonly makeTemporary: Effect.Effect<string, PlatformError.PlatformError, Scope.Scope> =
-    Effect.acquireRelease(
-      Effect.suspend(() => {
-        const path = `/tmp/temporary-${++this.count}`
-        return this.calling("write", path, () => {
-          this.makeParents(path)
-          this.entries.set(path, DIRECTORY)
-          return path
-        })
-      }),
-      (path) => Effect.sync(() => [path, ...this.below(path)].forEach((entry) => this.entries.delete(entry)))
-    )
+  private readonly makeTemporary = Effect.suspend(() => {
+    const path = `/tmp/temporary-${++this.count}`
+    return this.calling("write", path, () => {
+      this.makeParents(path)
+      this.entries.set(path, DIRECTORY)
+      return path
+    })
+  })
 
   private openFile(path: string, flag: FileSystem.OpenFlag) {
     const id = ++this.count
