@@ -17,15 +17,15 @@ export const OUTCOME_LINES: Readonly<Record<Outcome, { readonly when: string; re
   },
   quiescent: {
     when: "Every agent is idle, no mention is undelivered, and the orchestrator has not posted `DONE:`: nobody can wake any more.",
-    next: "read in `transcript.json` who forgot to mention whom"
+    next: "read in `agent/buzz/transcript.json` who forgot to mention whom"
   },
   "timed-out": {
     when: "The time of the trial was over; it runs from the moment when the task was posted.",
-    next: "read in `summary.json` who was still working; the limit is `trial_budget.timeout_seconds` of the manifest"
+    next: "read in `agent/buzz/summary.json` who was still working; the limit is `trial_budget.timeout_seconds` of the manifest"
   },
   "over-budget": {
     when: "An agent, or the team, reported as many tokens as its budget has, or tokens that cost as much.",
-    next: "read in `summary.json` who used how much; the limits are `budget` of each class and `trial_budget.max_cost_usd`"
+    next: "read in `agent/buzz/summary.json` who used how much; the limits are `budget` of each class and `trial_budget.max_cost_usd`"
   },
   interrupted: {
     when: "Somebody stopped the trial before it had another outcome.",

@@ -50,7 +50,7 @@ describe("the command as one file", () => {
       assert.strictEqual(demo.code, 0, demo.stderr)
       // A signature that WebAssembly does not check is a warning.
       assert.strictEqual(demo.stderr, "")
-      assert.strictEqual(JSON.parse(fs.readFileSync(join(bundle, "summary.json"), "utf8")).outcome, "done")
+      assert.strictEqual(JSON.parse(fs.readFileSync(join(bundle, "agent/buzz/summary.json"), "utf8")).outcome, "done")
       const unpacked = fs.readdirSync(join(home, ".cache", "buzz-orchestra"))
       assert.lengthOf(
         unpacked.filter((name) => name !== "compiled"),

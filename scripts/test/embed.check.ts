@@ -196,7 +196,7 @@ describe.concurrent("examples/embed", () => {
         ]
       )
       assert.includeMembers(lines, ["phase provision", "phase sweep", "phase collect"])
-      const summary = json(join(out, "Ada/summary.json"))
+      const summary = json(join(out, "Ada/agent/buzz/summary.json"))
       assert.deepInclude(summary, { outcome: "done", error: null, warnings: [] })
       assert.deepStrictEqual(summary.sweep, NOBODY_LEFT)
     },
@@ -224,7 +224,7 @@ describe.concurrent("examples/embed", () => {
       const printed = await output(nodes().pinned, ["src/greetTwo.ts", out], { cwd: app })
       assert.sameMembers(printed.trimEnd().split("\n"), ["Ada: done: Hello, Ada!", "Grace: done: Hello, Grace!"])
       const [ada, grace] = ["Ada", "Grace"].map((person) => {
-        const { message_count, messages } = json(join(out, person, "transcript.json"))
+        const { message_count, messages } = json(join(out, person, "agent/buzz/transcript.json"))
         assert.strictEqual(message_count, 4)
         const greeting = fs.readFileSync(join(out, `${person}-sandbox/work/greeting.txt`), "utf8")
         assert.strictEqual(greeting, `Hello, ${person}!\n`)
@@ -235,7 +235,7 @@ describe.concurrent("examples/embed", () => {
           messages.map(({ author }: { author: string }) => author),
           ["user", "lead-1", "writer-1", "lead-1"]
         )
-        return json(join(out, person, "summary.json"))
+        return json(join(out, person, "agent/buzz/summary.json"))
       })
       assert.notStrictEqual(ada.channel_id, grace.channel_id)
       assert.isTrue(ada.started_at < grace.ended_at && grace.started_at < ada.ended_at, "one ran after the other")
@@ -260,7 +260,7 @@ describe.concurrent("examples/embed", () => {
         }
       })
       assert.strictEqual(code, 130, stderr)
-      const summary = json(join(out, "Ada/summary.json"))
+      const summary = json(join(out, "Ada/agent/buzz/summary.json"))
       assert.deepInclude(summary, { outcome: "interrupted", error: null })
       assert.deepStrictEqual(summary.sweep, NOBODY_LEFT)
     },
@@ -317,7 +317,7 @@ describe.concurrent("the command, installed by npm", () => {
     async (context) => {
       const { directory, printed } = start(["demo", "--out", "bundle"], context)
       assert.match(await printed, /^done: lead-1 posted DONE:$/m)
-      assert.deepInclude(json(join(directory, "bundle/summary.json")), { outcome: "done", error: null })
+      assert.deepInclude(json(join(directory, "bundle/agent/buzz/summary.json")), { outcome: "done", error: null })
     },
     TEST_LIMIT
   )

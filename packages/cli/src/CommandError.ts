@@ -125,7 +125,7 @@ export class BundleNotVerified extends Schema.TaggedError<BundleNotVerified>()("
 /** A secret stands in a file of a bundle: it must not be published. */
 export class SecretsInBundle extends Schema.TaggedError<SecretsInBundle>()("SecretsInBundle", {
   directory: Schema.String,
-  /** Where, such as `lead-1.stdout.log:12 (openai-key)`. */
+  /** Where, such as `agent/buzz/lead-1.stdout.log:12 (openai-key)`. */
   places: Schema.NonEmptyArray(Schema.String)
 }) {}
 

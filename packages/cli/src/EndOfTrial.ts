@@ -1,6 +1,7 @@
 /**
  * The last lines of a trial: how it ended, what it took, what is left, where the bundle is, what to type next. Pure.
  */
+import { SUMMARY, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import type { SweptProcess } from "@buzz-orchestra/runtime/TrialEvent"
 import type { StopSignal } from "./ExitCode.ts"
 import { type Failure, lines as failureLines } from "./Failure.ts"
@@ -105,19 +106,19 @@ const processesText = (processes: ReadonlyArray<SweptProcess>): string => {
 
 /** One command, or one sentence, that helps most after this end. */
 const nextText = (model: LiveModel, { command, directory, ended }: EndFacts): string => {
-  const inBundle = (file: string) => `${directory}/${file}`
+  const inTrial = (file: string) => `${directory}/${file}`
   if (ended._tag === "Failed") return ended.failure.next
   const show = `${command} show ${quote(directory)}`
   if (ended._tag === "Stopped") return show
   switch (model.outcome?.outcome) {
     case "quiescent": {
       const orchestrator = model.agents[0]?.agentId ?? "*"
-      return `nobody was mentioned any more; read why in ${quote(inBundle("transcript.json"))}, or in the log of ${orchestrator}`
+      return `nobody was mentioned any more; read why in ${quote(inTrial(TRANSCRIPT))}, or in the log of ${orchestrator}`
     }
     case "timed-out":
-      return `see who was still working in ${quote(inBundle("summary.json"))}; the limit is trial_budget.timeout_seconds of the manifest`
+      return `see who was still working in ${quote(inTrial(SUMMARY))}; the limit is trial_budget.timeout_seconds of the manifest`
     case "over-budget":
-      return `see who used how much in ${quote(inBundle("summary.json"))}; the limits are the budget of each class and trial_budget.max_cost_usd of the manifest`
+      return `see who used how much in ${quote(inTrial(SUMMARY))}; the limits are the budget of each class and trial_budget.max_cost_usd of the manifest`
     case "done":
     case "stopped-without-done":
     case "interrupted":

@@ -1,6 +1,7 @@
 /**
  * A trial that is over, on one screen. Pure.
  */
+import { TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import { age, clip, count, duration, oneLine, padEnd, padStart, width } from "./internal/terminalText.ts"
 import type { Style } from "./Style.ts"
 import type { TrialReport } from "./TrialReport.ts"
@@ -83,7 +84,7 @@ const messageLines = ({ messages }: TrialReport, { columns, style }: ShowFrame):
   const hidden = shown.length - limit
   return [
     ...shown.slice(0, HEAD_MESSAGES),
-    style.dim(`            … ${hidden} more; all of them in transcript.json`),
+    style.dim(`            … ${hidden} more; all of them in ${TRANSCRIPT}`),
     ...shown.slice(-TAIL_MESSAGES)
   ]
 }

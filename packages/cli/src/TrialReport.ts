@@ -4,6 +4,7 @@
  * Where the summary is missing, because the harness was killed, the events tell as much as they know.
  */
 import type { Bundle } from "@buzz-orchestra/runtime/Bundle"
+import { EVENTS } from "@buzz-orchestra/runtime/BundleFiles"
 import type { TrialEvent } from "@buzz-orchestra/runtime/TrialEvent"
 
 /** One agent. Numbers are null where they are unknown. */
@@ -243,7 +244,7 @@ const anomaliesOf = (bundle: Bundle): ReadonlyArray<string> => {
       (summary?.secret_scan.findings ?? []).map(({ line, path }) => `${path}:${line}`)
     ),
     ...(summary?.warnings ?? []).map((warning) => `warning: ${warning}`),
-    ...list("never written to the end", [...unfinished, ...(isTorn ? ["events.ndjson"] : [])]),
+    ...list("never written to the end", [...unfinished, ...(isTorn ? [EVENTS] : [])]),
     ...list("malformed", [...new Set(malformed.map(({ path }) => path))])
   ]
 }

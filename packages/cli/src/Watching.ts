@@ -8,6 +8,7 @@ import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import { RelayObserver } from "@buzz-orchestra/relay/RelayObserver"
 import * as RelayObserverLive from "@buzz-orchestra/relay/RelayObserverLive"
 import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
+import { EVENTS } from "@buzz-orchestra/runtime/BundleFiles"
 import { objectLine } from "@buzz-orchestra/runtime/EventLine"
 import { Clock, Deferred, Effect, Layer, Path, Stream } from "effect"
 import { Output } from "./Output.ts"
@@ -74,7 +75,7 @@ const states = Effect.fnUntraced(function* ({ directory }: WatchTarget, json: bo
   if (directory === undefined) return yield* Effect.never
   const { print, style } = yield* printer
   const path = yield* Path.Path
-  yield* Stream.runForEach(agentChanges(path.join(directory, "events.ndjson")), (event) => {
+  yield* Stream.runForEach(agentChanges(path.join(directory, EVENTS)), (event) => {
     if (event._tag === "AgentChanged") {
       const { agentId, at, view } = event
       return print(json ? objectLine("AgentChanged", at, { agentId, view }) : stateLine(agentId, view, at, style))

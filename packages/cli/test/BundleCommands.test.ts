@@ -5,6 +5,7 @@ import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
 import * as TestTrial from "@buzz-orchestra/runtime/testing/TestTrial"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
 import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
+import { phaseLog, RESULT, SUMMARY, TIMING, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, layer } from "@effect/vitest"
 import { Cause, ConfigProvider, Context, Effect, Exit, Fiber, FileSystem, Layer, Option, Stream } from "effect"
 import { TestConsole } from "effect/testing"
@@ -145,7 +146,7 @@ layer(layers)("show", (it) => {
       assert.include(unwritten.stderr, "cannot write")
       const unread = yield* invoke("show", empty)
       assert.strictEqual(unread.code, 125)
-      assert.include(unread.stderr, "it holds no bundle of a trial")
+      assert.include(unread.stderr, "it is no trial directory")
     })
   )
 })
@@ -163,18 +164,18 @@ layer(layers)("bundle", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* copied
-      yield* fs.writeFileString(`${directory}/phases/observe.log`, `one\n${API_KEY}\n`)
+      yield* fs.writeFileString(`${directory}/${phaseLog("observe")}`, `one\n${API_KEY}\n`)
       const secret = yield* invoke("bundle", "verify", directory)
       assert.strictEqual(secret.code, 123)
-      assert.include(secret.stderr, "phases/observe.log:2 (trial-credential)")
+      assert.include(secret.stderr, `${phaseLog("observe")}:2 (trial-credential)`)
       assert.notInclude(secret.stderr + secret.stdout, API_KEY)
-      yield* fs.writeFileString(`${directory}/phases/observe.log`, "one\n")
+      yield* fs.writeFileString(`${directory}/${phaseLog("observe")}`, "one\n")
       const changed = yield* invoke("bundle", "verify", directory, "--json")
       assert.strictEqual(changed.code, 122)
       const { problems } = JSON.parse(changed.stdout) as { readonly problems: ReadonlyArray<{ readonly path: string }> }
       assert.deepStrictEqual(
         problems.map(({ path }) => path),
-        ["phases/observe.log"]
+        [phaseLog("observe")]
       )
     })
   )
@@ -183,12 +184,12 @@ layer(layers)("bundle", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* copied
-      for (const name of ["summary.json", "result.json", "transcript.json"]) yield* fs.remove(`${directory}/${name}`)
-      yield* fs.writeFileString(`${directory}/summary.json.unfinished`, "{")
+      for (const name of [SUMMARY, RESULT, TRANSCRIPT]) yield* fs.remove(`${directory}/${name}`)
+      yield* fs.writeFileString(`${directory}/${SUMMARY}.unfinished`, "{")
       assert.match((yield* invoke("show", directory)).stdout, /^anomalies the harness was killed before the end/m)
       const first = yield* invoke("bundle", "finish", directory)
       assert.strictEqual(first.code, 0)
-      assert.include(first.stdout, "wrote result.json, summary.json, transcript.json")
+      assert.include(first.stdout, "wrote agent/buzz/summary.json, agent/buzz/transcript.json, result.json")
       assert.include(first.stdout, "done, unscored: lead-1 posted DONE:")
       assert.include((yield* invoke("bundle", "finish", directory)).stdout, "it was complete")
       assert.strictEqual((yield* invoke("bundle", "verify", directory)).code, 0)
@@ -206,7 +207,7 @@ layer(layers)("a bundle that is refused", (it) => {
       const directory = yield* copied
       const missing = yield* refusal(`${directory}/missing`)
       assert.strictEqual(missing._tag, "BundleNotReadable")
-      const path = `${directory}/timing.json`
+      const path = `${directory}/${TIMING}`
       const timing = yield* fs.readFileString(path)
       yield* fs.writeFileString(path, `${timing}\n`)
       const changed = yield* refusal(directory)

@@ -7,6 +7,7 @@ import * as SchnorrWasm from "@buzz-orchestra/relay/SchnorrWasm"
 import { EmbeddedRelay } from "@buzz-orchestra/relay/server/EmbeddedRelay"
 import { testTrialHandle } from "@buzz-orchestra/relay/testing/TestTrialHandle"
 import { TrialHandleStore } from "@buzz-orchestra/relay/TrialHandleStore"
+import { BUNDLE, EVENTS } from "@buzz-orchestra/runtime/BundleFiles"
 import { eventLine } from "@buzz-orchestra/runtime/EventLine"
 import * as ProcessOwner from "@buzz-orchestra/runtime/ProcessOwner"
 import type { AgentView } from "@buzz-orchestra/runtime/TrialEvent"
@@ -110,7 +111,8 @@ describe("watch", () => {
           const names = { runId: handle.runId, trialId: handle.trialId }
           const state = (view: AgentView) =>
             eventLine({ _tag: "AgentChanged", at: 1_800_000_000_000, ...names, agentId: "lead-1", view }, 1)
-          const file = `${directory}/events.ndjson`
+          const file = `${directory}/${EVENTS}`
+          yield* fs.makeDirectory(`${directory}/${BUNDLE}`, { recursive: true })
           const starting = state({ _tag: "Starting" })
           yield* fs.writeFileString(file, `${starting}\n${state({ _tag: "Ready" })}\nbroken\n`)
           const request = { trial: "trial", relay: undefined, channel: undefined, keyVariable: undefined, options: {} }

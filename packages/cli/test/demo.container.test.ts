@@ -1,3 +1,4 @@
+import { SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
@@ -27,7 +28,7 @@ containerTests("demo in a container", () => {
         assert.deepStrictEqual(authorsOf(events), ["user", "lead-1", "implementer-1", "lead-1", "reviewer-1", "lead-1"])
         assert.deepStrictEqual(yield* leftOf(out), [])
         assert.deepStrictEqual(withEnvironment(channel), [])
-        const { environment } = JSON.parse(read(join(out, "summary.json"))) as {
+        const { environment } = JSON.parse(read(join(out, SUMMARY))) as {
           readonly environment: { readonly container: Record<string, unknown> }
         }
         assert.deepInclude(environment.container, {

@@ -1,3 +1,4 @@
+import { programLog, SUMMARY, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
@@ -29,13 +30,13 @@ describe("demo", () => {
         assert.deepInclude(events.at(-1), { event: "Exited", exitCode: 0, outcome: "done", error: null })
         assert.deepStrictEqual(eventNamed(harness, "Swept")?.["survivors"], [])
         assert.deepStrictEqual(withEnvironment(channel), [])
-        const summary = JSON.parse(read(join(out, "summary.json"))) as Record<string, unknown>
+        const summary = JSON.parse(read(join(out, SUMMARY))) as Record<string, unknown>
         assert.deepInclude(summary, { outcome: "done", condition: "M1-hello-world", error: null })
         assert.deepStrictEqual(authorsOf(events), ["user", "lead-1", "implementer-1", "lead-1", "reviewer-1", "lead-1"])
         for (const agent of ["lead-1", "implementer-1", "reviewer-1"]) {
-          assert.match(read(join(out, `${agent}.stdout.log`)), /turn complete for channel/)
+          assert.match(read(join(out, programLog(agent, "stdout"))), /turn complete for channel/)
         }
-        assert.include(read(join(out, "transcript.json")), "DONE: hello.txt holds the line")
+        assert.include(read(join(out, TRANSCRIPT)), "DONE: hello.txt holds the line")
       }).pipe(Effect.scoped),
     TEST_LIMIT
   )
@@ -53,7 +54,7 @@ describe.skipIf(process.env["SOAK"] !== "1")("demo without a sandbox", () => {
         assert.isAbove(withEnvironment(channel).length, 0, "no agent was found while the trial ran")
         assert.strictEqual(yield* harness.ended, 0, harness.stderr())
         assert.match(harness.stderr(), /^warning: --environment plain protects nothing/)
-        const { environment, outcome } = JSON.parse(read(join(out, "summary.json"))) as {
+        const { environment, outcome } = JSON.parse(read(join(out, SUMMARY))) as {
           readonly outcome: string
           readonly environment: { readonly kind: string; readonly limitations: ReadonlyArray<string> }
         }

@@ -1,5 +1,6 @@
 /** The flags of `run` that say in which container a trial runs, with the reference stack and images made here. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import * as fs from "node:fs"
@@ -38,7 +39,7 @@ interface ContainerSummary {
 }
 
 const summaryOf = (out: string) =>
-  JSON.parse(read(join(out, "summary.json"))) as {
+  JSON.parse(read(join(out, SUMMARY))) as {
     readonly outcome: string | null
     readonly error: { readonly message: string } | null
     readonly relay_url: string

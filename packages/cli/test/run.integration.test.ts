@@ -1,4 +1,5 @@
 /** A relay that serves, and a trial on it; the processes of the command are few because each takes a second to start. */
+import { SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import * as fs from "node:fs"
@@ -84,7 +85,7 @@ layer(Served.layer, { excludeTestServices: true, timeout: TEST_LIMIT })("relay s
           `bundle    ${out}`,
           `next:     node packages/cli/src/bin.ts show ${out}`
         ])
-        const summary = JSON.parse(read(join(out, "summary.json"))) as Record<string, unknown>
+        const summary = JSON.parse(read(join(out, SUMMARY))) as Record<string, unknown>
         assert.deepInclude(summary, { outcome: "done", relay_url: url, warnings: [] })
         const bundle = fs
           .readdirSync(out, { recursive: true, encoding: "utf8" })

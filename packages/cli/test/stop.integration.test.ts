@@ -1,3 +1,4 @@
+import { programLog, SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fs from "node:fs"
@@ -37,9 +38,9 @@ describe("a harness that is stopped while agents work", () => {
         harness.kill("SIGTERM")
         assert.strictEqual(yield* harness.ended, 143, harness.stderr())
         assert.deepStrictEqual(alive(processes), [])
-        const summary = JSON.parse(read(join(out, "summary.json"))) as Record<string, unknown>
+        const summary = JSON.parse(read(join(out, SUMMARY))) as Record<string, unknown>
         assert.deepInclude(summary, { outcome: "interrupted" })
-        assert.isTrue(fs.existsSync(join(out, "lead-1.stdout.log")))
+        assert.isTrue(fs.existsSync(join(out, programLog("lead-1", "stdout"))))
         assert.deepInclude(harness.events().at(-1), { event: "Exited", exitCode: 143, outcome: "interrupted" })
         assert.include(harness.stderr(), "SIGTERM: stopping in order")
       }).pipe(Effect.scoped),

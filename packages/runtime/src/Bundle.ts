@@ -4,10 +4,9 @@
  */
 import type { Dialect } from "@buzz-orchestra/manifest/Dialect"
 import { Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
+import { BUNDLE, CONFIG, EVENTS, MANIFEST, RECEIPTS, RESULT, SUMMARY, TRANSCRIPT } from "./BundleFiles.ts"
 import * as EventLine from "./EventLine.ts"
 import type { TrialConfig } from "./HarborTrial.ts"
-import { CONFIG, RESULT, SUMMARY } from "./internal/bundleFiles.ts"
-import { EVENTS } from "./internal/bundleLog.ts"
 import { Receipt } from "./Receipt.ts"
 import * as TrialDirectory from "./TrialDirectory.ts"
 import { TrialSummary } from "./TrialSummary.ts"
@@ -79,7 +78,9 @@ export interface Bundle {
   readonly malformed: ReadonlyArray<Malformed>
 }
 
-/** Reads the bundle in a directory; fails when it holds nothing of one. */
+/**
+ * Reads the bundle of a trial directory, which may also be named by its `agent/buzz`; fails when it holds nothing of one.
+ */
 export const read = Effect.fn("Bundle.read")(function* (
   path: string
 ): Effect.fn.Return<Bundle, BundleUnreadable, FileSystem.FileSystem | Path.Path> {
@@ -88,16 +89,29 @@ export const read = Effect.fn("Bundle.read")(function* (
     new BundleUnreadable({ directory: path, detail: message })
   if (!(yield* Effect.orElseSucceed(fs.exists(path), () => false)))
     return yield* new BundleUnreadable({ directory: path, detail: "there is no such directory" })
-  return yield* Effect.mapError(readOpened(path), unreadable).pipe(
+  return yield* Effect.mapError(readOpened(yield* trialDirectoryOf(path)), unreadable).pipe(
     Effect.filterOrFail(
       ({ files }) => files.some((name) => KNOWN.includes(name)),
-      () => new BundleUnreadable({ directory: path, detail: "it holds no bundle of a trial" })
+      () =>
+        new BundleUnreadable({
+          directory: path,
+          detail: `it is no trial directory: neither ${CONFIG} nor ${BUNDLE} with a trial's documents is in it`
+        })
     )
   )
 })
 
+/** The trial directory that is meant: the directory itself, or the one whose bundle it is. */
+const trialDirectoryOf = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const outer = path.resolve(directory, "..", "..")
+  if (path.join(outer, BUNDLE) !== path.resolve(directory)) return directory
+  return (yield* Effect.orElseSucceed(fs.exists(path.join(directory, BUNDLE)), () => false)) ? directory : outer
+})
+
 /** Any of these makes a directory a bundle. */
-const KNOWN: ReadonlyArray<string> = [SUMMARY, EVENTS, "manifest.json", CONFIG]
+const KNOWN: ReadonlyArray<string> = [SUMMARY, EVENTS, MANIFEST, CONFIG]
 
 const readOpened = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
@@ -112,11 +126,11 @@ const readOpened = Effect.fnUntraced(function* (path: string) {
   })
   const summary = yield* json(SUMMARY, Schema.decodeUnknownSync(TrialSummary))
   const config = yield* json(CONFIG, (value) => value as TrialConfig)
-  const transcript = yield* json("transcript.json", Schema.decodeUnknownSync(Transcript))
-  const manifest = Option.flatMap(yield* textOf("manifest.json"), (text) =>
-    attempt("manifest.json", malformed, () => manifestOf(text))
+  const transcript = yield* json(TRANSCRIPT, Schema.decodeUnknownSync(Transcript))
+  const manifest = Option.flatMap(yield* textOf(MANIFEST), (text) =>
+    attempt(MANIFEST, malformed, () => manifestOf(text))
   )
-  const receipts = Option.getOrElse(yield* textOf("receipts.jsonl"), () => "")
+  const receipts = Option.getOrElse(yield* textOf(RECEIPTS), () => "")
   const lines = Option.getOrElse(yield* textOf(EVENTS), () => "").split("\n")
   const torn = lines.pop() ?? ""
   const bundle: Bundle = {
@@ -124,7 +138,7 @@ const readOpened = Effect.fnUntraced(function* (path: string) {
     files,
     unfinished,
     hasResult: files.includes(RESULT),
-    receipts: linesOf("receipts.jsonl", receipts.split("\n").slice(0, -1), malformed, (line) =>
+    receipts: linesOf(RECEIPTS, receipts.split("\n").slice(0, -1), malformed, (line) =>
       decodeReceipt(JSON.parse(line))
     ),
     events: linesOf(EVENTS, lines, malformed, EventLine.parse),

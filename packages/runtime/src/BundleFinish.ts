@@ -7,10 +7,9 @@ import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import { Effect, FileSystem, type Path, type PlatformError } from "effect"
 import * as Accounting from "./Accounting.ts"
 import * as Bundle from "./Bundle.ts"
+import { ARTIFACTS, CONFIG, EVENTS, MANIFEST, RECEIPTS, RESULT, SUMMARY, TIMING, TRANSCRIPT } from "./BundleFiles.ts"
 import { type TrialConfig, trialResult } from "./HarborTrial.ts"
 import { accountAgents } from "./internal/accountAgents.ts"
-import { ARTIFACTS, RECEIPTS, RESULT, SUMMARY, TIMING, TRANSCRIPT } from "./internal/bundleFiles.ts"
-import { EVENTS } from "./internal/bundleLog.ts"
 import { inspectFiles } from "./internal/inspectFiles.ts"
 import { type LastWords, lastWords } from "./internal/lastWords.ts"
 import { summarize, type SummarizedError } from "./internal/summarize.ts"
@@ -53,7 +52,7 @@ const onlyResult = Effect.fnUntraced(function* (bundle: Bundle.Bundle, summary: 
 
 const complete = Effect.fnUntraced(function* (bundle: Bundle.Bundle, redactor: Redactor) {
   const { directory } = bundle
-  const config = yield* need(bundle, bundle.config, "config.json")
+  const config = yield* need(bundle, bundle.config, CONFIG)
   const condition = yield* conditionOf(bundle)
   yield* tidy(bundle)
   const words = lastWords(bundle.events)
@@ -111,11 +110,11 @@ const idsOf = ({ agent }: TrialConfig) => ({
 /** The condition as it was hashed: its identity is that of the text, whatever reading it makes of it. */
 const conditionOf = Effect.fnUntraced(function* (bundle: Bundle.Bundle) {
   const manifests = yield* ManifestService
-  const { canonical, dialect, sha256, value } = yield* need(bundle, bundle.manifest, "manifest.json")
+  const { canonical, dialect, sha256, value } = yield* need(bundle, bundle.manifest, MANIFEST)
   const condition = yield* Effect.mapError(
     manifests.load(value, { dialect }),
     ({ message }) =>
-      new Bundle.BundleUnreadable({ directory: bundle.directory.path, detail: `manifest.json: ${message}` })
+      new Bundle.BundleUnreadable({ directory: bundle.directory.path, detail: `${MANIFEST}: ${message}` })
   )
   const same: Condition = { ...condition, canonical, sha256 }
   return same

@@ -8,9 +8,19 @@ import { eventId } from "@buzz-orchestra/relay/EventSigning"
 import { Effect, type FileSystem, type Path } from "effect"
 import * as Accounting from "./Accounting.ts"
 import * as Bundle from "./Bundle.ts"
+import {
+  bundleName,
+  CONFIG,
+  EVENTS,
+  inBundle,
+  MANIFEST,
+  RECEIPTS,
+  RESULT,
+  SUMMARY,
+  TRANSCRIPT,
+  VERIFIER
+} from "./BundleFiles.ts"
 import { accountAgents } from "./internal/accountAgents.ts"
-import { RESULT, SUMMARY } from "./internal/bundleFiles.ts"
-import { EVENTS } from "./internal/bundleLog.ts"
 import { inspectFiles, type Inspection } from "./internal/inspectFiles.ts"
 import { lastWords } from "./internal/lastWords.ts"
 import { REDACTED, type Redactor } from "./Redaction.ts"
@@ -61,12 +71,13 @@ const digestProblems = (
   inspection: Inspection
 ): ReadonlyArray<Bundle.Malformed> => {
   const present = bundle.files.filter((name) => name !== SUMMARY && name !== RESULT)
+  const known = new Set([...files.map(inBundle), ...Object.keys(digests)])
   return [
-    ...files.filter((path) => !present.includes(path)).map((path) => ({ path, problem: "it is missing" })),
+    ...[...known].filter((path) => !present.includes(path)).map((path) => ({ path, problem: "it is missing" })),
     ...present
-      .filter((path) => !files.includes(path))
-      // Verifiers grade after the trial has ended.
-      .filter((path) => !path.startsWith("verifier/"))
+      .filter((path) => !known.has(path))
+      // Without any digest the bundle alone is listed; verifiers grade after the trial has ended.
+      .filter((path) => (digests[CONFIG] === undefined ? bundleName(path) : !path.startsWith(`${VERIFIER}/`)))
       .map((path) => ({ path, problem: "the summary does not know it" })),
     ...present
       .filter((path) => digests[path] !== undefined && digests[path] !== inspection.digests[path])
@@ -76,19 +87,19 @@ const digestProblems = (
 }
 
 const manifestProblems = ({ config, manifest, summary }: Bundle.Bundle): ReadonlyArray<Bundle.Malformed> => {
-  if (manifest === undefined) return [{ path: "manifest.json", problem: "it is missing or malformed" }]
+  if (manifest === undefined) return [{ path: MANIFEST, problem: "it is missing or malformed" }]
   const digest = Sha256.sha256(manifest.canonical)
   const named = [
     [SUMMARY, summary?.manifest_sha256],
-    ["config.json", config?.agent.kwargs.manifest_sha256]
+    [CONFIG, config?.agent.kwargs.manifest_sha256]
   ] as const
   return [
     ...(digest === manifest.sha256
       ? []
-      : [{ path: "manifest.json", problem: `the sha256 of its manifest is ${digest}, not ${manifest.sha256}` }]),
+      : [{ path: MANIFEST, problem: `the sha256 of its manifest is ${digest}, not ${manifest.sha256}` }]),
     ...named
       .filter(([, sha256]) => sha256 !== undefined && sha256 !== manifest.sha256)
-      .map(([path]) => ({ path, problem: "it names another manifest than manifest.json" }))
+      .map(([path]) => ({ path, problem: `it names another manifest than ${MANIFEST}` }))
   ]
 }
 
@@ -121,7 +132,7 @@ const transcriptProblems = ({ events, summary, transcript }: Bundle.Bundle): Rea
   const { message_count, messages } = transcript
   if (message_count !== messages.length)
     problems.push({
-      path: "transcript.json",
+      path: TRANSCRIPT,
       problem: `it counts ${message_count} messages and has ${messages.length}`
     })
   if (summary !== undefined && summary.message_count !== messages.length)
@@ -135,10 +146,10 @@ const transcriptProblems = ({ events, summary, transcript }: Bundle.Bundle): Rea
 /** The accounts, drawn up again from the logs, prices and roster. */
 const accountProblems = Effect.fnUntraced(function* (bundle: Bundle.Bundle) {
   const { manifest, receipts, summary } = bundle
-  if (manifest === undefined || summary === undefined || !bundle.files.includes("receipts.jsonl")) return []
+  if (manifest === undefined || summary === undefined || !bundle.files.includes(RECEIPTS)) return []
   const manifests = yield* ManifestService
   const condition = yield* Effect.result(manifests.load(manifest.value, { dialect: manifest.dialect }))
-  if (condition._tag === "Failure") return [{ path: "manifest.json", problem: condition.failure.message }]
+  if (condition._tag === "Failure") return [{ path: MANIFEST, problem: condition.failure.message }]
   const agents = yield* accountAgents(bundle.directory, condition.success.manifest, lastWords(bundle.events))
   const again = Accounting.of(agents)
   const problems: Array<Bundle.Malformed> = []
@@ -147,7 +158,7 @@ const accountProblems = Effect.fnUntraced(function* (bundle: Bundle.Bundle) {
     const differing = COUNTED.filter((field) => kept?.[field] !== receipt[field])
     for (const field of differing) {
       const problem = `${receipt.agent_id}: ${field} is ${kept?.[field]}, its logs say ${receipt[field]}`
-      problems.push({ path: "receipts.jsonl", problem })
+      problems.push({ path: RECEIPTS, problem })
     }
   }
   for (const field of TOTALS)

@@ -3,19 +3,12 @@
  * renamed, so that a harness killed at any moment leaves nothing half-written.
  */
 import { Effect, FileSystem, Path, PlatformError, Stream } from "effect"
-import { ARTIFACTS, RECEIPTS, RESULT, SUMMARY, TIMING, TRANSCRIPT } from "./internal/bundleFiles.ts"
+import { ARTIFACTS, BUNDLE, COLLECTED, EXCEPTION, PHASE_LOGS, RESULT, TRAJECTORY, VERIFIER } from "./BundleFiles.ts"
 
 /** Documents that are written late: an earlier trial's would stand for one that is killed before. */
-const LATE: ReadonlySet<string> = new Set([
-  SUMMARY,
-  RESULT,
-  TIMING,
-  ARTIFACTS,
-  TRANSCRIPT,
-  RECEIPTS,
-  "buzz-evidence.json",
-  "agent/trajectory.json"
-])
+const LATE: ReadonlySet<string> = new Set([RESULT, EXCEPTION, TRAJECTORY, ARTIFACTS])
+/** Folders in which everything is a trial's own. */
+const OWN = [BUNDLE, COLLECTED]
 
 /** An opened trial directory. Names are file names below it. */
 export interface TrialDirectory {
@@ -25,7 +18,7 @@ export interface TrialDirectory {
   at(name: string): string
   /** Makes the folders that documents of a trial lie in. */
   readonly makeFolders: Effect.Effect<void, PlatformError.PlatformError>
-  /** Writes a file whole; `mode` is octal, default `0o644`. */
+  /** Writes a file whole, making its folder; `mode` is octal, default `0o644`. */
   write(
     name: string,
     content: string,
@@ -56,10 +49,10 @@ export interface TrialDirectory {
 }
 
 /** Ends the name of a file that is being written. */
-const UNFINISHED = ".unfinished"
+export const UNFINISHED = ".unfinished"
 
-/** `agent`, `verifier` and `artifacts` are where Harbor's readers look. */
-const FOLDERS = ["agent", "artifacts", "phases", "verifier"]
+/** `verifier` and `artifacts` are where Harbor's tools look. */
+const FOLDERS = [PHASE_LOGS, COLLECTED, VERIFIER]
 
 /** Opens the directory, making it when it is missing. What is in it stays until it is written again. */
 export const open = Effect.fn("TrialDirectory.open")(function* (
@@ -71,7 +64,14 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
   yield* fs.makeDirectory(root, { recursive: true })
   const at = (name: string) => path.join(root, name)
 
+  /** Its folder, which may be new or could not be made before. */
+  const makeRoom = Effect.fnUntraced(function* (name: string) {
+    const folder = path.dirname(at(name))
+    if (!(yield* fs.exists(folder))) yield* fs.makeDirectory(folder, { recursive: true })
+  })
+
   const write: TrialDirectory["write"] = Effect.fn("TrialDirectory.write")(function* (name, content, options) {
+    yield* makeRoom(name)
     const unfinished = `${at(name)}${UNFINISHED}`
     yield* fs.writeFileString(unfinished, content, { mode: options?.mode ?? 0o644 })
     // An existing file keeps its mode when it is opened for writing.
@@ -97,14 +97,19 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
     writeStream: (name, content) => {
       const unfinished = `${at(name)}${UNFINISHED}`
       return Effect.gen(function* () {
+        yield* makeRoom(name)
         const file = yield* fs.open(unfinished, { flag: "w" })
         yield* Stream.runForEach(content, (bytes) => file.writeAll(bytes))
-      }).pipe(Effect.scoped, Effect.andThen(fs.rename(unfinished, at(name))))
+      }).pipe(
+        Effect.scoped,
+        Effect.andThen(fs.rename(unfinished, at(name))),
+        Effect.onError(() => Effect.ignore(fs.remove(unfinished, { force: true })))
+      )
     },
     append: (name, text, options) => fs.writeFileString(at(name), text, { flag: options?.anew === true ? "w" : "a" }),
     clear: Effect.flatMap(all, (names) =>
       Effect.forEach(
-        names.filter((name) => LATE.has(name) || name.startsWith("phases/") || name.endsWith(UNFINISHED)),
+        names.filter((name) => LATE.has(name) || isOwn(name) || name.endsWith(UNFINISHED)),
         (name) => fs.remove(at(name)),
         { discard: true }
       )
@@ -124,6 +129,8 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
     unfinished: Effect.map(all, (names) => names.filter((name) => name.endsWith(UNFINISHED)))
   }
 })
+
+const isOwn = (name: string): boolean => OWN.some((folder) => name.startsWith(`${folder}/`))
 
 /** Where a value holds NaN or an infinity, which JSON would turn into null, such as `totals.cost_usd`. */
 const notFinite = (value: unknown): string | undefined => {

@@ -8,10 +8,10 @@ import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import { type ProvisionRequest, TrialProvisioner } from "@buzz-orchestra/relay/TrialProvisioner"
 import * as TrialRoster from "@buzz-orchestra/relay/TrialRoster"
 import { Cause, Context, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Ref, Scope } from "effect"
+import { CONFIG, ENDPOINTS, MANIFEST } from "./BundleFiles.ts"
 import { EnvironmentService } from "./EnvironmentService.ts"
 import { exitWithin, sentence } from "./internal/bounded.ts"
 import * as EnvironmentUse from "./internal/environmentUse.ts"
-import { CONFIG } from "./internal/bundleFiles.ts"
 import { configOf, keepBundle } from "./internal/keepBundle.ts"
 import { keepTrajectory, TRAJECTORY_DEADLINE, WRITE_TRAJECTORY } from "./internal/keepTrajectory.ts"
 import { noteInterruption } from "./internal/noteInterruption.ts"
@@ -161,11 +161,11 @@ const writeInputs = Effect.fnUntraced(function* (
 ) {
   const { canonical, dialect, sha256 } = condition
   yield* directory.write(
-    "manifest.json",
+    MANIFEST,
     // The canonical text itself: it is what was hashed, and holds integers that a number would round.
     `{"sha256":${JSON.stringify(sha256)},"dialect":${JSON.stringify(dialect)},"manifest":${canonical}}\n`
   )
-  yield* directory.writeJson("endpoints.redacted.json", redactedEndpoints(endpoints))
+  yield* directory.writeJson(ENDPOINTS, redactedEndpoints(endpoints))
 })
 
 /** Names only: a value may be a secret. */

@@ -23,7 +23,7 @@ export const AgentSummary = Schema.Struct({
   role: Schema.String,
   endpoint: Schema.String,
   pubkey: Schema.String,
-  /** File name of the composed prompt in the trial directory. */
+  /** File name of the composed prompt in the bundle. */
   system_prompt: Schema.String,
   /**
    * `not-launched`, or the last state seen before the sweep: `starting`, `ready`, `in-turn`, `idle`, `requeued`,
@@ -181,9 +181,12 @@ export const TrialSummary = Schema.Struct({
   finished_later: Schema.Boolean,
   /** Of every file but this one and `result.json`, which are made of what was scanned. */
   secret_scan: SecretScan,
-  /** Every file of the trial directory but this one and `result.json`, relative and sorted. */
+  /** Every file of the bundle but this one, relative to its folder and sorted. */
   files: Schema.Array(Schema.String),
-  /** sha256 of each of `files`; empty when not every one could be read. */
+  /**
+   * sha256 of every file of the trial directory but this one and `result.json`, by its name relative to that directory; empty when
+   * not every one could be read.
+   */
   digests: Schema.Record(Schema.String, Schema.String)
 })
 /** The whole document. */

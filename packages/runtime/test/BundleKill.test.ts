@@ -4,6 +4,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
+import { MANIFEST } from "@buzz-orchestra/runtime/BundleFiles"
 import * as BundleFinish from "@buzz-orchestra/runtime/BundleFinish"
 import * as BundleVerification from "@buzz-orchestra/runtime/BundleVerification"
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
@@ -70,7 +71,7 @@ describe("a harness that is killed", () => {
         const finished = yield* Effect.result(BundleFinish.finish(directory, NO_SECRETS))
         if (finished._tag === "Failure") {
           // Nothing that tells of a trial was written yet.
-          const begun = yield* fs.exists(`${directory}/manifest.json`)
+          const begun = yield* fs.exists(`${directory}/${MANIFEST}`)
           return assert.isFalse(begun, finished.failure.detail)
         }
         const { problems, secrets } = yield* BundleVerification.verify(directory, NO_SECRETS)

@@ -2,6 +2,17 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
+import {
+  ARTIFACTS,
+  CONFIG,
+  EVENTS,
+  MANIFEST,
+  programLog,
+  RECEIPTS,
+  RESULT,
+  SUMMARY,
+  TIMING
+} from "@buzz-orchestra/runtime/BundleFiles"
 import * as BundleFinish from "@buzz-orchestra/runtime/BundleFinish"
 import * as BundleVerification from "@buzz-orchestra/runtime/BundleVerification"
 import * as HarborTrial from "@buzz-orchestra/runtime/HarborTrial"
@@ -52,39 +63,24 @@ type Change = (text: string) => string
 
 /** Something changed in a bundle, and what is said of it. */
 const CHANGES: ReadonlyArray<readonly [what: string, file: string, change: Change, said: RegExp]> = [
-  ["a log", "lead-1.stdout.log", (text) => `${text}more\n`, /lead-1\.stdout\.log: its sha256 is/],
-  [
-    "the condition",
-    "manifest.json",
-    (text) => text.replace(/"count":1/, '"count":2'),
-    /manifest\.json: the sha256 of its/
-  ],
+  ["a log", programLog("lead-1", "stdout"), (text) => `${text}more\n`, /lead-1\.stdout\.log: its sha256 is/],
+  ["the condition", MANIFEST, (text) => text.replace(/"count":1/, '"count":2'), /manifest\.json: the sha256 of its/],
   [
     "a receipt",
-    "receipts.jsonl",
+    RECEIPTS,
     (text) => text.replace('"input_tokens":1000', '"input_tokens":1'),
     /worker-1: input_tokens is 1,/
   ],
-  [
-    "a message",
-    "events.ndjson",
-    (text) => text.replaceAll("it is written", "it was written"),
-    /not the one that its id names/
-  ],
+  ["a message", EVENTS, (text) => text.replaceAll("it is written", "it was written"), /not the one that its id names/],
   [
     "the outcome",
-    "summary.json",
+    SUMMARY,
     (text) => text.replace('"outcome": "done"', '"outcome": "quiescent"'),
     /its outcome is quiescent/
   ],
-  [
-    "a total",
-    "summary.json",
-    (text) => text.replace('"message_count": 3', '"message_count": 4'),
-    /it counts 4 messages/
-  ],
-  ["the form of a document", "summary.json", () => "{}", /summary\.json/],
-  ["the end of the events", "events.ndjson", (text) => text.slice(0, -20), /its last line has no end/]
+  ["a total", SUMMARY, (text) => text.replace('"message_count": 3', '"message_count": 4'), /it counts 4 messages/],
+  ["the form of a document", SUMMARY, () => "{}", /summary\.json/],
+  ["the end of the events", EVENTS, (text) => text.slice(0, -20), /its last line has no end/]
 ]
 
 layer(layers)("a bundle", (it) => {
@@ -110,11 +106,11 @@ layer(layers)("a bundle", (it) => {
       yield* fs.writeFileString(`${directory}/verifier/reward.txt`, "1.0")
       assert.deepStrictEqual((yield* verify(directory)).problems, [])
       yield* fs.writeFileString(`${directory}/notes.txt`, `one\nthe key is ${Redacted.value(API_KEY)}\n`)
-      yield* fs.remove(`${directory}/timing.json`)
+      yield* fs.remove(`${directory}/${TIMING}`)
       const { problems, secrets } = yield* verify(directory)
       assert.deepStrictEqual(secrets, [{ path: "notes.txt", line: 2, kind: "trial-credential" }])
       assert.deepStrictEqual(problems, [
-        { path: "timing.json", problem: "it is missing" },
+        { path: TIMING, problem: "it is missing" },
         { path: "notes.txt", problem: "the summary does not know it" }
       ])
     })
@@ -140,8 +136,8 @@ layer(layers)("Harbor's documents", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* Spoken
-      const result = JSON.parse(yield* fs.readFileString(`${directory}/result.json`)) as Record<string, unknown>
-      const config = JSON.parse(yield* fs.readFileString(`${directory}/config.json`)) as Record<string, unknown>
+      const result = JSON.parse(yield* fs.readFileString(`${directory}/${RESULT}`)) as Record<string, unknown>
+      const config = JSON.parse(yield* fs.readFileString(`${directory}/${CONFIG}`)) as Record<string, unknown>
       assert.deepInclude(result, {
         trial_name: "trial",
         trial_uri: `file://${directory}`,
@@ -163,7 +159,7 @@ layer(layers)("Harbor's documents", (it) => {
       assert.deepInclude(result["config"] as object, { timeout_multiplier: 1, trial_name: "trial" })
       assert.deepInclude(config, { trial_name: "trial", verifier: { disable: true } })
       assert.strictEqual(HarborTrial.AGENT_VERSION, packageJson.version)
-      const artifacts = JSON.parse(yield* fs.readFileString(`${directory}/artifacts/manifest.json`)) as unknown
+      const artifacts = JSON.parse(yield* fs.readFileString(`${directory}/${ARTIFACTS}`)) as unknown
       assert.isArray(artifacts)
     })
   )

@@ -8,6 +8,7 @@ import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
 import { EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/EnvironmentError"
 import { RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
+import { EVIDENCE, EVIDENCE_ERROR } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer, Redacted, Schema } from "effect"
 import { EnvironmentService } from "../src/EnvironmentService.ts"
@@ -110,7 +111,7 @@ describe("the evidence of a trial", () => {
       const programs = yield* TestStack.use(({ programs }) => programs)
       assert.isTrue([...programs.values()].every(({ alive }) => !alive))
       const fs = yield* FileSystem.FileSystem
-      assert.include(yield* fs.readFileString(`${options.directory}/buzz-evidence.json`), '"reply-to-thread"')
+      assert.include(yield* fs.readFileString(`${options.directory}/${EVIDENCE}`), '"reply-to-thread"')
     }).pipe(Effect.provide(trialLayer()))
   )
 
@@ -137,7 +138,7 @@ describe("the evidence of a trial", () => {
       const summary = yield* readSummary(options.directory)
       assert.deepInclude(summary.error, { phase: "collect", reason: "EvidenceNotExported" })
       const fs = yield* FileSystem.FileSystem
-      assert.match(yield* fs.readFileString(`${options.directory}/buzz-evidence-error.txt`), /out of memory/)
+      assert.match(yield* fs.readFileString(`${options.directory}/${EVIDENCE_ERROR}`), /out of memory/)
     }).pipe(Effect.provide(refusing(PATH)))
   )
 
@@ -148,7 +149,7 @@ describe("the evidence of a trial", () => {
       assert.match(result.summary.warnings.join("\n"), /export the evidence: .*out of memory/)
       assert.isNull(result.summary.evidence)
       const fs = yield* FileSystem.FileSystem
-      assert.match(yield* fs.readFileString(`${options.directory}/buzz-evidence-error.txt`), /out of memory/)
+      assert.match(yield* fs.readFileString(`${options.directory}/${EVIDENCE_ERROR}`), /out of memory/)
     }).pipe(Effect.provide(refusing(PATH)))
   )
 
@@ -157,7 +158,7 @@ describe("the evidence of a trial", () => {
       const { options, result } = yield* runToDone({ channelLabel: "plain-task" })
       assert.strictEqual((yield* found).task_name, "plain-task")
       const fs = yield* FileSystem.FileSystem
-      const text = yield* fs.readFileString(`${options.directory}/buzz-evidence.json`)
+      const text = yield* fs.readFileString(`${options.directory}/${EVIDENCE}`)
       assert.deepStrictEqual(result.summary.evidence, {
         path: PATH,
         sha256: sha256(text),

@@ -6,6 +6,7 @@ import * as RelayForwarder from "@buzz-orchestra/runtime/RelayForwarder"
 import { FORWARDER } from "@buzz-orchestra/runtime/StackFiles"
 import { type Recorded, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
+import { inBundle, promptName } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, FileSystem, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -75,7 +76,7 @@ describe("an agent of a trial", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { options } = yield* runToDone()
-      const path = `${options.directory}/lead-1.system-prompt.md`
+      const path = `${options.directory}/${inBundle(promptName("lead-1"))}`
       const kept = yield* fs.readFileString(path)
       assert.strictEqual((yield* fs.stat(path)).mode & 0o777, 0o600)
       assert.isTrue(kept.startsWith(PROMPT_TEXT))

@@ -6,6 +6,7 @@ import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import * as LoggedAgent from "@buzz-orchestra/runtime/LoggedAgent"
 import * as Receipt from "@buzz-orchestra/runtime/Receipt"
 import * as Trajectory from "@buzz-orchestra/runtime/Trajectory"
+import { TRAJECTORY } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Result } from "effect"
 import * as Cases from "./matrix/support/Cases.ts"
@@ -140,7 +141,7 @@ describe("the rules of the format", () => {
 /** `agent/trajectory.json` of a trial, which keeps every rule. */
 const trajectoryIn = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(`${directory}/agent/trajectory.json`)
+  const text = yield* fs.readFileString(`${directory}/${TRAJECTORY}`)
   const trajectory: ReturnType<typeof Trajectory.of> = Result.getOrThrow(Atif.decode(JSON.parse(text)))
   return trajectory
 })

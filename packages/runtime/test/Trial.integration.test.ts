@@ -2,6 +2,7 @@ import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
 import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
+import { programLog, RESULT, SUMMARY, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, FileSystem, Layer, Redacted } from "effect"
 import {
@@ -60,11 +61,11 @@ layer(Finished.layer, { excludeTestServices: true, timeout: "30 seconds" })("Tri
       assert.deepStrictEqual(result.summary.warnings, [])
       assert.deepStrictEqual(result.summary.sweep, { survivors: [], spared: [] })
       assert.deepStrictEqual(yield* readSummary(options.directory), result.summary)
-      const log = yield* fs.readFileString(`${options.directory}/worker-2.stdout.log`)
+      const log = yield* fs.readFileString(`${options.directory}/${programLog("worker-2", "stdout")}`)
       assert.match(log, /connected to relay at ws:\/\/127\.0\.0\.1:\d+ as \[redacted\]\n/)
       assert.match(log, /subscribed to channel/)
       assert.match(log, /shutting down\n$/)
-      const stderr = yield* fs.readFileString(`${options.directory}/lead-1.stderr.log`)
+      const stderr = yield* fs.readFileString(`${options.directory}/${programLog("lead-1", "stderr")}`)
       assert.match(stderr, /^agent of test-model in \/app$/m)
     })
   )
@@ -75,7 +76,7 @@ layer(Finished.layer, { excludeTestServices: true, timeout: "30 seconds" })("Tri
       const { handle, options, result } = yield* Finished
       const secrets = [handle.user, ...handle.credentials].map(({ identity }) => Redacted.value(identity.secretKey))
       assert.isAbove(result.summary.files.length, 8)
-      for (const file of [...result.summary.files, "summary.json"]) {
+      for (const file of [...Object.keys(result.summary.digests), SUMMARY, RESULT]) {
         const text = yield* fs.readFileString(`${options.directory}/${file}`)
         for (const secret of secrets) assert.notInclude(text, secret, file)
       }
@@ -86,7 +87,7 @@ layer(Finished.layer, { excludeTestServices: true, timeout: "30 seconds" })("Tri
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { handle, options } = yield* Finished
-      const transcript = JSON.parse(yield* fs.readFileString(`${options.directory}/transcript.json`))
+      const transcript = JSON.parse(yield* fs.readFileString(`${options.directory}/${TRANSCRIPT}`))
       assert.deepInclude(transcript, { channel_id: handle.channelId, message_count: 2, truncated: false })
       assert.deepStrictEqual(
         transcript.messages.map((message: Record<string, unknown>) => [message["author"], message["content"]]),
@@ -108,7 +109,7 @@ layer(Finished.layer, { excludeTestServices: true, timeout: "30 seconds" })("Tri
       const { options, running } = yield* Finished
       assert.lengthOf(running.forwarders, 1)
       assert.deepStrictEqual(yield* processesWith("sleep 500"), [])
-      const log = yield* fs.readFileString(`${options.directory}/relay-forwarder.stdout.log`)
+      const log = yield* fs.readFileString(`${options.directory}/${programLog("relay-forwarder", "stdout")}`)
       assert.match(log, /^forwarding 127\.0\.0\.1:\d+ -> 127\.0\.0\.1:9\n$/)
     })
   )

@@ -3,6 +3,7 @@ import { EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/Envir
 import { Receipt } from "@buzz-orchestra/runtime/Receipt"
 import { exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
+import { RECEIPTS } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -11,7 +12,7 @@ import { awaitEvent, CHANNEL, LEAD, readSummary, say, startTrial, trialLayer } f
 
 const receiptsIn = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
-  const lines = (yield* fs.readFileString(`${directory}/receipts.jsonl`)).trimEnd().split("\n")
+  const lines = (yield* fs.readFileString(`${directory}/${RECEIPTS}`)).trimEnd().split("\n")
   return yield* Effect.forEach(lines, (text) => Schema.decodeUnknownEffect(Schema.fromJsonString(Receipt))(text))
 })
 
@@ -40,7 +41,7 @@ describe("the accounts of a trial", () => {
       assert.deepInclude(summary.totals, { input_tokens: 1_000_000, output_tokens: 100_000, cost_usd: 4.5 })
       assert.deepInclude(summary.accounting, { reconciled: true, idle_agents: ["worker-1"] })
       assert.deepInclude(summary.agents[0], { cost_usd: 4.5, measurement: "measured" })
-      const { mode } = yield* FileSystem.FileSystem.use((fs) => fs.stat(`${options.directory}/receipts.jsonl`))
+      const { mode } = yield* FileSystem.FileSystem.use((fs) => fs.stat(`${options.directory}/${RECEIPTS}`))
       assert.strictEqual(mode & 0o777, 0o600)
     }).pipe(Effect.provide(trialLayer()))
   )

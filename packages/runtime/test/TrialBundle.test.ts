@@ -2,6 +2,15 @@
 import { conditionWith, PROMPT_TEXT } from "@buzz-orchestra/manifest/testing/TestManifest"
 import { testIdentity, signedBy } from "@buzz-orchestra/relay/testing/TestIdentity"
 import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
+import {
+  ENDPOINTS,
+  EVENTS,
+  inBundle,
+  MANIFEST,
+  programLog,
+  promptName,
+  TRANSCRIPT
+} from "@buzz-orchestra/runtime/BundleFiles"
 import { EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/EnvironmentError"
 import { exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
@@ -33,10 +42,7 @@ describe("the trial directory", () => {
       assert.deepStrictEqual(
         result.summary.files.filter((name) => !name.startsWith("phases/")),
         [
-          "agent/trajectory.json",
-          "artifacts/manifest.json",
           "buzz-evidence.json",
-          "config.json",
           "endpoints.redacted.json",
           "events.ndjson",
           "lead-1.stdout.log",
@@ -45,7 +51,6 @@ describe("the trial directory", () => {
           "receipts.jsonl",
           "timing.json",
           "transcript.json",
-          "trial.log",
           "worker-1.stdout.log",
           "worker-1.system-prompt.md"
         ]
@@ -66,7 +71,7 @@ describe("the trial directory", () => {
         metadata: { large: 12_345_678_901_234_567_890n }
       })
       const { options } = yield* runToDone({ condition })
-      const text = yield* fs.readFileString(`${options.directory}/manifest.json`)
+      const text = yield* fs.readFileString(`${options.directory}/${MANIFEST}`)
       assert.include(text, condition.canonical)
       assert.include(text, "12345678901234567890")
       assert.deepInclude(JSON.parse(text), { sha256: condition.sha256, dialect: "trunk" })
@@ -80,14 +85,14 @@ describe("the trial directory", () => {
       const { options } = yield* runToDone({
         endpoints: { "test-model": { provider: "openrouter", api_key_env: "OPENROUTER_API_KEY", env } }
       })
-      assert.deepStrictEqual(yield* readJson(options.directory, "endpoints.redacted.json"), {
+      assert.deepStrictEqual(yield* readJson(options.directory, ENDPOINTS), {
         "test-model": {
           provider: "openrouter",
           api_key_env: "OPENROUTER_API_KEY",
           env_keys: ["A_TOKEN", "OPENROUTER_PROVIDER_ORDER"]
         }
       })
-      assert.notInclude(yield* fs.readFileString(`${options.directory}/endpoints.redacted.json`), "hidden-value")
+      assert.notInclude(yield* fs.readFileString(`${options.directory}/${ENDPOINTS}`), "hidden-value")
     }).pipe(Effect.provide(trialLayer()))
   )
 
@@ -95,7 +100,7 @@ describe("the trial directory", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { options } = yield* runToDone()
-      const path = `${options.directory}/lead-1.system-prompt.md`
+      const path = `${options.directory}/${inBundle(promptName("lead-1"))}`
       const prompt = yield* fs.readFileString(path)
       assert.isTrue(prompt.startsWith(PROMPT_TEXT))
       assert.include(prompt, `| worker-1 | worker | \`${WORKER.pubkey}\` |`)
@@ -122,7 +127,7 @@ describe("the trial directory", () => {
       const { summary } = yield* Fiber.join(fiber)
       assert.deepStrictEqual(summary.warnings, [])
       assert.strictEqual(
-        yield* fs.readFileString(`${options.directory}/worker-1.stderr.log`),
+        yield* fs.readFileString(`${options.directory}/${programLog("worker-1", "stderr")}`),
         "key [redacted] and [redacted] end\n"
       )
     }).pipe(Effect.provide(trialLayer()))
@@ -137,7 +142,7 @@ describe("the trial directory", () => {
       yield* say(stranger, `psst ${Redacted.value(WORKER.secretKey)}`)
       yield* say(LEAD, "DONE: it is there")
       yield* Fiber.join(fiber)
-      const transcript = yield* readJson(options.directory, "transcript.json")
+      const transcript = yield* readJson(options.directory, TRANSCRIPT)
       const messages = transcript["messages"] as ReadonlyArray<Record<string, unknown>>
       assert.deepInclude(transcript, { channel_id: CHANNEL, message_count: 4, truncated: false })
       assert.deepStrictEqual(
@@ -188,7 +193,10 @@ describe("the trial directory", () => {
       )
       const error = yield* Effect.flip(Fiber.join(fiber))
       assert.strictEqual(error.reason._tag, "EnvironmentLost")
-      assert.strictEqual(yield* fs.readFileString(`${options.directory}/lead-1.stdout.log`), "the whole log\n")
+      assert.strictEqual(
+        yield* fs.readFileString(`${options.directory}/${programLog("lead-1", "stdout")}`),
+        "the whole log\n"
+      )
       const summary = yield* readSummary(options.directory)
       assert.match(summary.warnings.join("\n"), /the watch was killed/)
       assert.match(summary.warnings.join("\n"), /bytes of lead-1\.stdout\.log did not come through the watch/)
@@ -204,7 +212,7 @@ describe("the trial directory", () => {
       const summary = yield* readSummary(options.directory)
       assert.deepInclude(summary.error, { phase: "prepare", reason: "ConfigurationOutOfBounds" })
       assert.deepInclude(summary, { channel_id: null, agents: [], sweep: null, message_count: 0 })
-      const documents = ["config.json", "endpoints.redacted.json", "events.ndjson", "manifest.json", "timing.json"]
+      const documents = ["endpoints.redacted.json", "events.ndjson", "manifest.json", "timing.json"]
       for (const name of documents) assert.include(summary.files, name)
     }).pipe(Effect.provide(trialLayer()))
   )
@@ -227,7 +235,7 @@ describe("the trial directory", () => {
       const { options } = yield* runToDone()
       const { fiber } = yield* startTrial({ ...options, trialId: "second", readinessTimeout: 0 })
       yield* Effect.flip(Fiber.join(fiber))
-      const events = (yield* fs.readFileString(`${options.directory}/events.ndjson`)).trimEnd().split("\n")
+      const events = (yield* fs.readFileString(`${options.directory}/${EVENTS}`)).trimEnd().split("\n")
       for (const event of events)
         assert.strictEqual((JSON.parse(event) as Record<string, unknown>)["trialId"], "second")
       const { files, trial_id } = yield* readSummary(options.directory)

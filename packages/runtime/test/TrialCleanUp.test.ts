@@ -7,6 +7,7 @@ import type { RuntimeLaunchError } from "@buzz-orchestra/runtime/RuntimeLaunchEr
 import { exited, RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
 import type { Phase } from "@buzz-orchestra/runtime/TrialEvent"
+import { SUMMARY, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, FileSystem } from "effect"
 import { TestClock } from "effect/testing"
@@ -273,7 +274,7 @@ describe("a step of the clean-up", () => {
       )
       yield* say(LEAD, "DONE: it is there")
       yield* Fiber.join(fiber)
-      const transcript = JSON.parse(yield* fs.readFileString(`${options.directory}/transcript.json`))
+      const transcript = JSON.parse(yield* fs.readFileString(`${options.directory}/${TRANSCRIPT}`))
       assert.deepInclude(transcript, { truncated: true, message_count: 2 })
     }).pipe(Effect.provide(trialLayer()))
   )
@@ -283,7 +284,7 @@ describe("a step of the clean-up", () => {
       const fs = yield* FileSystem.FileSystem
       const { fiber, options } = yield* startTrial()
       yield* awaitEvent(({ _tag }) => _tag === "Waiting")
-      yield* fs.makeDirectory(`${options.directory}/summary.json.unfinished`)
+      yield* fs.makeDirectory(`${options.directory}/${SUMMARY}.unfinished`)
       yield* say(LEAD, "DONE: it is there")
       const { outcome, summary } = yield* Fiber.join(fiber)
       assert.strictEqual(outcome, "done")

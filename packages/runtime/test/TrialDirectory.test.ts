@@ -1,5 +1,14 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import {
+  ARTIFACTS,
+  COLLECTED,
+  EXCEPTION,
+  phaseLog,
+  RESULT,
+  SUMMARY,
+  TRAJECTORY
+} from "@buzz-orchestra/runtime/BundleFiles"
 import * as TrialDirectory from "@buzz-orchestra/runtime/TrialDirectory"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
@@ -92,7 +101,8 @@ layer(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer))("TrialDirectory", (i
       const fs = yield* FileSystem.FileSystem
       const directory = yield* openTemporary
       yield* directory.makeFolders
-      const names = ["summary.json", "agent/trajectory.json", "phases/observe.log", "a.json.unfinished", "notes.txt"]
+      const own = [SUMMARY, TRAJECTORY, phaseLog("observe"), `${COLLECTED}/old.txt`, ARTIFACTS, RESULT, EXCEPTION]
+      const names = [...own, "a.json.unfinished", "notes.txt"]
       yield* Effect.forEach(names, (name) => fs.writeFileString(directory.at(name), name))
       yield* directory.clear
       assert.deepStrictEqual(yield* directory.files, ["notes.txt"])

@@ -4,6 +4,7 @@ import { testIdentity } from "@buzz-orchestra/relay/testing/TestIdentity"
 import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
 import { TestTrialProvisioner } from "@buzz-orchestra/relay/testing/TestTrialProvisioner"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
+import { TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -198,7 +199,7 @@ const Transcript = Schema.fromJsonString(
   })
 )
 const readTranscript = (directory: string) =>
-  FileSystem.FileSystem.use((fs) => fs.readFileString(`${directory}/transcript.json`)).pipe(
+  FileSystem.FileSystem.use((fs) => fs.readFileString(`${directory}/${TRANSCRIPT}`)).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Transcript))
   )
 
@@ -247,7 +248,7 @@ describe("the transcript", () => {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
       // A directory in its place that is not empty cannot be replaced by a file.
-      yield* fs.makeDirectory(`${directory}/transcript.json/in-the-way`, { recursive: true })
+      yield* fs.makeDirectory(`${directory}/${TRANSCRIPT}/in-the-way`, { recursive: true })
       const { result } = yield* runToDone({ directory })
       assert.strictEqual(result.outcome, "done")
       const step = result.summary.cleanup.find(({ step }) => step === "write the transcript")

@@ -1,3 +1,4 @@
+import { BUNDLE, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import type { RuntimeLaunchReason } from "@buzz-orchestra/runtime/RuntimeLaunchError"
 import type { Rendered, Renderings } from "./rendering.ts"
 
@@ -5,7 +6,7 @@ const CHECK_ROSTER = "the agents of a trial are those of the manifest's roster, 
 const CORRECT_ENDPOINTS = "correct the endpoints file given with --endpoints"
 const CHECK_ARTIFACTS = "artifact paths are relative to the manifest's directory unless --artifact-root says otherwise"
 const CHECK_STACK = "--stack names the directory with the programs of the stack"
-const READ_LOGS = "read the agents' logs in the bundle, *.stdout.log and *.stderr.log"
+const READ_LOGS = `read the agents' logs in the trial directory, ${BUNDLE}/*.stdout.log and *.stderr.log`
 const AGAIN = "run the trial again; nothing of this one counts"
 
 /** The reasons of the runtime package say what happened and what to do in one sentence. */
@@ -96,6 +97,6 @@ export const launchRenderings: Renderings<RuntimeLaunchReason> = {
   TaskMentionMissing: sentence("check the version of the relay: it must keep the tags of an event"),
   RelayLost: sentence(AGAIN),
   ObservationRefused: sentence(AGAIN),
-  OutputProbeFailed: sentence("read transcript.json in the bundle"),
+  OutputProbeFailed: sentence(`read ${TRANSCRIPT} in the trial directory`),
   EvidenceNotExported: sentence(AGAIN)
 }

@@ -3,6 +3,7 @@
  */
 import type { ExperimentManifest } from "@buzz-orchestra/manifest/ExperimentManifest"
 import { Effect, FileSystem, Ref, Stream } from "effect"
+import { programLog } from "../BundleFiles.ts"
 import * as LoggedAgent from "../LoggedAgent.ts"
 import type { AccountedAgent } from "../Receipt.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
@@ -32,7 +33,7 @@ const readLogs = Effect.fnUntraced(function* (directory: TrialDirectory, agentId
   const fs = yield* FileSystem.FileSystem
   const read = yield* Ref.make(LoggedAgent.initial(channelId))
   for (const stream of ["stdout", "stderr"] as const) {
-    const path = directory.at(`${agentId}.${stream}.log`)
+    const path = directory.at(programLog(agentId, stream))
     if (!(yield* fs.exists(path))) continue
     const feed = (bytes: Uint8Array) => Ref.update(read, (agent) => LoggedAgent.feed(agent, stream, bytes))
     yield* Stream.runForEach(fs.stream(path), feed)

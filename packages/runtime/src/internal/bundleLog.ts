@@ -3,17 +3,13 @@
  * fiber writes what was told since it last wrote.
  */
 import { Cause, Effect, Fiber, Queue, Ref, Stream } from "effect"
+import { EVENTS, phaseLog, TRIAL_LOG } from "../BundleFiles.ts"
 import { eventLine } from "../EventLine.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
 import type { Phase, TrialEvent } from "../TrialEvent.ts"
 import { sentence } from "./bounded.ts"
 import { eventText } from "./eventText.ts"
 import { scrubbed } from "./scrubbed.ts"
-
-/** Every event, machine-readable. */
-export const EVENTS = "events.ndjson"
-/** The same for people. */
-export const TRIAL_LOG = "trial.log"
 
 /** What was told, and when: `elapsed` is in seconds of the monotonic clock. */
 interface Told {
@@ -31,9 +27,6 @@ export interface BundleLog {
   /** Returns when all that was told is written; nothing is written after that. An interruption leaves the disk to itself. */
   readonly close: Effect.Effect<void>
 }
-
-/** The log of the phase of this place in the order of phases. */
-export const phaseLog = (phase: Phase): string => `phases/${phase}.log`
 
 export const make = Effect.gen(function* () {
   const told = yield* Queue.unbounded<Told, Cause.Done>()

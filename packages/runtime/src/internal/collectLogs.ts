@@ -4,6 +4,7 @@
  */
 import { Effect, Exit, FileSystem, Path, Result, Stream } from "effect"
 import type { Supervision } from "../AgentSupervisor.ts"
+import { inBundle } from "../BundleFiles.ts"
 import { EnvironmentError, TransferFailed } from "../EnvironmentError.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import type { Layout } from "../Layout.ts"
@@ -27,7 +28,7 @@ export interface CollectLogsOptions {
 const WATCH_DEADLINE = "5 seconds"
 
 /**
- * Finishes the logs, fetches what the watch did not deliver, and returns the names of what was fetched. What goes wrong with
+ * Finishes the logs, fetches what the watch did not deliver, and returns what was fetched. What goes wrong with
  * one log does not cost another.
  */
 export const collectLogs = Effect.fnUntraced(function* (options: CollectLogsOptions) {
@@ -43,7 +44,7 @@ export const collectLogs = Effect.fnUntraced(function* (options: CollectLogsOpti
       yield* warn(`${missing} of ${size} bytes of ${name} did not come through the watch and are fetched`)
       const fetched = yield* Effect.result(fetch(options, name))
       if (Result.isFailure(fetched)) failures.push(fetched.failure)
-      else names.add(name)
+      else names.add(inBundle(name))
     } else if (missing < 0) {
       yield* warn(`${name} is ${-missing} bytes shorter than what was read of it: something in the environment cut it`)
     }
@@ -74,7 +75,7 @@ const fetch = Effect.fnUntraced(
     yield* Effect.gen(function* () {
       const copy = path.join(yield* OwnedDirectory.make, "log")
       yield* environment.download(source, copy)
-      yield* directory.writeStream(name, redacted(fs.stream(copy), redactor))
+      yield* directory.writeStream(inBundle(name), redacted(fs.stream(copy), redactor))
     }).pipe(
       Effect.catchTag("PlatformError", ({ message }) =>
         Effect.fail(

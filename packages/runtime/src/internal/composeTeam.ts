@@ -7,6 +7,7 @@ import type { AgentCredential, TrialHandle } from "@buzz-orchestra/relay/TrialHa
 import { Effect, type Redacted, Result } from "effect"
 import type { AgentLaunch } from "../AgentSupervisor.ts"
 import type { AgentUser } from "../AgentUsers.ts"
+import { inBundle, promptName } from "../BundleFiles.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import { launchEnvironment } from "../LaunchEnvironment.ts"
 import { inPhase, TrialDirectoryUnwritable } from "../RuntimeLaunchError.ts"
@@ -16,7 +17,6 @@ import type { TrialDirectory } from "../TrialDirectory.ts"
 import type { TrialOptions } from "../TrialOptions.ts"
 import type { PreparedTrial } from "../TrialPreparation.ts"
 import { ofCredentials } from "./foreignReason.ts"
-import { promptName } from "./summarize.ts"
 
 /** One agent with its place in the roster and its prompt. */
 export interface Member {
@@ -49,7 +49,7 @@ export const composeMembers = Effect.fnUntraced(function* (
       if (agentClass === undefined) return yield* Effect.die(new Error(`no class for ${credential.agentId}`))
       const systemPrompt = composeSystemPrompt({ persona: personas.get(agentClass.id) ?? "", credential, handle })
       yield* Effect.mapError(
-        directory.write(promptName(credential.agentId), systemPrompt, { mode: 0o600 }),
+        directory.write(inBundle(promptName(credential.agentId)), systemPrompt, { mode: 0o600 }),
         ({ message }) => inPhase("prepare")(new TrialDirectoryUnwritable({ path: directory.path, detail: message }))
       )
       const member: Member = { credential, agentClass, systemPrompt }

@@ -8,6 +8,7 @@ import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import type { FoundChannel } from "@buzz-orchestra/relay/FoundChannel"
 import { type NostrEvent, tagValues } from "@buzz-orchestra/relay/NostrEvent"
 import { Effect } from "effect"
+import { bundleName, EVIDENCE, EVIDENCE_ERROR } from "../BundleFiles.ts"
 import { type EnvironmentFacts, EnvironmentService } from "../EnvironmentService.ts"
 import type { ScriptedEvent } from "../TaskFixture.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
@@ -20,11 +21,9 @@ import { isTruncated, replyTo } from "./transcript.ts"
 /** The step of the clean-up, by which a trial that needs it learns whether it was done. */
 export const EXPORT_EVIDENCE = "export the evidence"
 
-const FILE = "buzz-evidence.json"
-const ERROR_FILE = "buzz-evidence-error.txt"
-
 /** Where verifiers look for it inside the environment. */
-export const evidencePath = ({ logsDirectory }: EnvironmentFacts): string => `${logsDirectory}/artifacts/${FILE}`
+export const evidencePath = ({ logsDirectory }: EnvironmentFacts): string =>
+  `${logsDirectory}/artifacts/${bundleName(EVIDENCE)}`
 
 /** A channel that a task's verifier wants to see. */
 export interface ObservedChannel {
@@ -129,10 +128,10 @@ export const exportEvidence = Effect.fnUntraced(function* (
   const text = sortedJson(evidence(input))
   const content = new TextEncoder().encode(text)
   const path = evidencePath(facts)
-  yield* directory.write(FILE, text)
+  yield* directory.write(EVIDENCE, text)
   yield* upload({ content }, path, { mode: 0o644 })
   yield* record.learn({ evidence: { path, sha256: sha256Text(text), bytes: content.length } })
 })
 
 /** Why there is no evidence, for whoever looks for it. */
-export const keepReason = (directory: TrialDirectory, reason: string) => directory.write(ERROR_FILE, `${reason}\n`)
+export const keepReason = (directory: TrialDirectory, reason: string) => directory.write(EVIDENCE_ERROR, `${reason}\n`)

@@ -2,6 +2,7 @@
  * Draws up the accounts of a trial when its logs are collected, and writes `receipts.jsonl`.
  */
 import { Effect, FileSystem, Ref, Stream } from "effect"
+import { programLog, RECEIPTS } from "../BundleFiles.ts"
 import * as LoggedAgent from "../LoggedAgent.ts"
 import * as Receipt from "../Receipt.ts"
 import type { AgentKnown, TeamState } from "../TeamState.ts"
@@ -12,7 +13,7 @@ import { accountsOf } from "./accountsOf.ts"
 export interface AccountsInput {
   /** What the watch told; absent when nothing was launched. */
   readonly team: TeamState | undefined
-  /** Logs that the watch did not deliver to their ends, by file name: they are read from disk. */
+  /** Logs that the watch did not deliver to their ends, as the trial directory has them: they are read from disk. */
   readonly fetched: ReadonlySet<string>
   /** Why logs may be missing; `undefined` when they are all there. */
   readonly trouble: string | undefined
@@ -21,15 +22,13 @@ export interface AccountsInput {
 /** The step of the clean-up. */
 export const KEEP_ACCOUNTS = "keep the accounts"
 
-const RECEIPTS = "receipts.jsonl"
-
 /** The accounts are known before they are written, so that a disk that fails does not cost them. */
 export const keepAccounts = Effect.fnUntraced(function* (run: TrialRun, { fetched, team, trouble }: AccountsInput) {
   const { directory, handle, record, trial } = run
   const known = yield* Effect.forEach(
     handle.credentials,
     Effect.fnUntraced(function* ({ agentId }) {
-      const isFetched = STREAMS.some((stream) => fetched.has(logName(agentId, stream)))
+      const isFetched = STREAMS.some((stream) => fetched.has(programLog(agentId, stream)))
       return [agentId, isFetched ? yield* readLogs(run, agentId) : team?.agents.get(agentId)] as const
     })
   )
@@ -41,13 +40,11 @@ export const keepAccounts = Effect.fnUntraced(function* (run: TrialRun, { fetche
 
 const STREAMS = ["stdout", "stderr"] as const
 
-const logName = (agentId: string, stream: LoggedAgent.LogStream): string => `${agentId}.${stream}.log`
-
 const readLogs = Effect.fnUntraced(function* ({ directory, handle }: TrialRun, agentId: string) {
   const fs = yield* FileSystem.FileSystem
   const read = yield* Ref.make(LoggedAgent.initial(handle.channelId))
   for (const stream of STREAMS) {
-    const path = directory.at(logName(agentId, stream))
+    const path = directory.at(programLog(agentId, stream))
     if (!(yield* fs.exists(path))) continue
     const feed = (bytes: Uint8Array) => Ref.update(read, (agent) => LoggedAgent.feed(agent, stream, bytes))
     yield* Stream.runForEach(fs.stream(path), feed)

@@ -3,6 +3,7 @@
  * for secrets, `summary.json` and `result.json`.
  */
 import { Clock, Duration, Effect, Option } from "effect"
+import { ARTIFACTS, COLLECTED, RESULT, SUMMARY, TIMING } from "../BundleFiles.ts"
 import { type EnvironmentFacts, EnvironmentService } from "../EnvironmentService.ts"
 import { type TrialConfig, trialConfig, trialResult } from "../HarborTrial.ts"
 import * as Redaction from "../Redaction.ts"
@@ -11,7 +12,6 @@ import type { TrialOptions } from "../TrialOptions.ts"
 import type { TrialRecord } from "../TrialRecord.ts"
 import type { TrialSummary } from "../TrialSummary.ts"
 import * as TrialTiming from "../TrialTiming.ts"
-import { ARTIFACTS, RESULT, SUMMARY, TIMING } from "./bundleFiles.ts"
 import { containerSummary } from "./containerSummary.ts"
 import { inspectFiles, type Inspection } from "./inspectFiles.ts"
 import { scrubbed } from "./scrubbed.ts"
@@ -112,7 +112,7 @@ const writeTiming = Effect.fnUntraced(function* (record: TrialRecord, directory:
 export const artifactsOf = (logsDirectory: string) => [
   {
     source: `${logsDirectory}/artifacts`,
-    destination: "artifacts/logs/artifacts",
+    destination: COLLECTED,
     type: "directory",
     status: "skipped",
     service: null

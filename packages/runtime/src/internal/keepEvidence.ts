@@ -4,6 +4,7 @@
  */
 import { type Actor, BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { Duration, Effect, Option } from "effect"
+import { TRANSCRIPT } from "../BundleFiles.ts"
 import * as Redaction from "../Redaction.ts"
 import type { TrialRun } from "../TrialRuntime.ts"
 import { type ChannelView, namesOf } from "./channelView.ts"
@@ -40,7 +41,7 @@ export const keepEvidence = Effect.fnUntraced(function* ({ actor, channel, redac
     complete,
     redact: (text: string) => Redaction.apply(redactor, text)
   }
-  const writing = directory.write("transcript.json", sortedJson(transcript(said)))
+  const writing = directory.write(TRANSCRIPT, sortedJson(transcript(said)))
   yield* record.step("write the transcript", TRANSCRIPT_DEADLINE, writing)
   const { channelLabel, evidenceFor, runId, trialId } = trial.options
   const exporting = Effect.gen(function* () {

@@ -1,9 +1,10 @@
 /**
- * Writes `agent/trajectory.json`: the channel as it was seen, and each agent as its logs on this machine tell.
+ * Writes the trajectory: the channel as it was seen, and each agent as its logs on this machine tell.
  */
 import { Duration, Effect, FileSystem, Ref, Stream } from "effect"
 import * as AgentLog from "../AgentLog.ts"
 import * as AgentNarrative from "../AgentNarrative.ts"
+import { programLog, TRAJECTORY } from "../BundleFiles.ts"
 import type { TrialRecord } from "../TrialRecord.ts"
 import * as Trajectory from "../Trajectory.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
@@ -15,9 +16,6 @@ import { classOf } from "./accountsOf.ts"
 export const WRITE_TRAJECTORY = "write the trajectory"
 /** The agents' logs are read once more. */
 export const TRAJECTORY_DEADLINE = Duration.seconds(60)
-
-/** Where readers of Harbor's format look. */
-const FILE = "agent/trajectory.json"
 
 export interface KeepTrajectory {
   readonly options: TrialOptions
@@ -62,14 +60,14 @@ export const keepTrajectory = Effect.fnUntraced(function* (input: KeepTrajectory
     end: { outcome: outcome?.outcome, detail: outcome?.detail ?? "" },
     redact
   })
-  yield* directory.writeJson(FILE, trajectory)
+  yield* directory.writeJson(TRAJECTORY, trajectory)
 })
 
 const narrate = Effect.fnUntraced(function* (directory: TrialDirectory, agentId: string) {
   const fs = yield* FileSystem.FileSystem
   const told = yield* Ref.make(AgentNarrative.initial)
-  for (const stream of ["stdout", "stderr"]) {
-    const path = directory.at(`${agentId}.${stream}.log`)
+  for (const stream of ["stdout", "stderr"] as const) {
+    const path = directory.at(programLog(agentId, stream))
     if (!(yield* fs.exists(path))) continue
     const reading = yield* Ref.make([yield* Ref.get(told), AgentLog.initial] as const)
     yield* Stream.runForEach(fs.stream(path), (bytes) => Ref.update(reading, (it) => AgentNarrative.feed(it, bytes)))

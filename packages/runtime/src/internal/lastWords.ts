@@ -2,11 +2,12 @@
  * From the events that a killed harness wrote to the facts of its trial. Pure.
  */
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
+import { promptName } from "../BundleFiles.ts"
 import type { ReadEvent } from "../EventLine.ts"
 import type { AgentView, Phase, ProvisionedAgent, TrialEvent } from "../TrialEvent.ts"
 import type { AgentSummary } from "../TrialSummary.ts"
 import type { Names } from "./channelView.ts"
-import { type KnownFacts, promptName } from "./summarize.ts"
+import type { KnownFacts } from "./summarize.ts"
 
 /** What the events tell. */
 export interface LastWords {

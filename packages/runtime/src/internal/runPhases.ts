@@ -8,6 +8,7 @@ import { userRelayUrl } from "@buzz-orchestra/relay/RelayUrl"
 import { Clock, Duration, Effect, FileSystem, Ref, Result, type Tracer } from "effect"
 import { AgentSupervisor, type Supervision } from "../AgentSupervisor.ts"
 import * as Budget from "../Budget.ts"
+import { inBundle } from "../BundleFiles.ts"
 import { EnvironmentService } from "../EnvironmentService.ts"
 import * as LogCapture from "../LogCapture.ts"
 import { outputProbe, satisfies } from "../OutputProbe.ts"
@@ -77,7 +78,7 @@ const install = Effect.fnUntraced(function* ({ redactor, run, span, stage }: Pha
   const stack = yield* installer.install(trial.options.stack)
   yield* record.learn({ stack })
   yield* record.publish({ _tag: "StackInstalled", digests: stack.digests })
-  const capture = yield* LogCapture.open({ at: directory.at, redactor, warn: record.warn })
+  const capture = yield* LogCapture.open({ at: (log) => directory.at(inBundle(log)), redactor, warn: record.warn })
   yield* Ref.update(stage, (before) => ({ ...before, stack, capture }))
   const supervision = yield* Effect.gen(function* () {
     for (const { source, target } of trial.options.uploads ?? []) yield* uploadAny(environment, source, target)

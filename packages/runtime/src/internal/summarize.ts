@@ -4,6 +4,7 @@
 import type { TrialHandle } from "@buzz-orchestra/relay/TrialHandle"
 import type { AgentUsersHeld } from "../AgentUsers.ts"
 import type { AgentState } from "../AgentState.ts"
+import { bundleName, promptName } from "../BundleFiles.ts"
 import type { EnvironmentFacts } from "../EnvironmentService.ts"
 import type { Receipt } from "../Receipt.ts"
 import type { InstalledStack } from "../StackInstaller.ts"
@@ -16,9 +17,6 @@ import * as Usage from "../Usage.ts"
 import * as Verdict from "../Verdict.ts"
 import { accountsOf } from "./accountsOf.ts"
 import type { Inspection } from "./inspectFiles.ts"
-
-/** File name of an agent's composed prompt, in the trial directory and below the layout's `prompts`. */
-export const promptName = (agentId: string): string => `${agentId}.system-prompt.md`
 
 /** Every agent of the trial as it was before the sweep; `team` is absent when nothing was launched. */
 export const agentSummaries = (
@@ -85,6 +83,7 @@ export interface SummarizeInput {
   readonly facts: KnownFacts
   readonly error: SummarizedError | undefined
   readonly endedAt: number
+  /** Of the trial directory. */
   readonly files: ReadonlyArray<string>
   /** What is in the files; `undefined` when not every one could be read. */
   readonly inspection: Inspection | undefined
@@ -140,7 +139,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     sweep: facts.sweep ?? null,
     finished_later: input.finishedLater,
     secret_scan: scanOf(inspection),
-    files,
+    files: files.flatMap((file) => bundleName(file) ?? []),
     digests: inspection?.digests ?? {}
   }
 }

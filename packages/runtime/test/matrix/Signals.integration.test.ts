@@ -9,6 +9,7 @@ import * as BundleFinish from "@buzz-orchestra/runtime/BundleFinish"
 import * as BundleVerification from "@buzz-orchestra/runtime/BundleVerification"
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
 import { TrialSummary } from "@buzz-orchestra/runtime/TrialSummary"
+import { MANIFEST, SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Layer, Schedule, Schema } from "effect"
 import * as fs from "node:fs"
@@ -88,8 +89,7 @@ const nobodyLeft = (namespaces: ReadonlyArray<string>) =>
 
 const decodeSummary = Schema.decodeUnknownSync(Schema.fromJsonString(TrialSummary))
 
-const summaryOf = ({ directory }: HarnessCase) =>
-  decodeSummary(fs.readFileSync(join(directory, "summary.json"), "utf8"))
+const summaryOf = ({ directory }: HarnessCase) => decodeSummary(fs.readFileSync(join(directory, SUMMARY), "utf8"))
 
 /** Whatever JSON lies in the directory is whole. */
 const isWhole = ({ directory }: HarnessCase) => {
@@ -100,7 +100,7 @@ const isWhole = ({ directory }: HarnessCase) => {
 
 /** What a killed harness left is completed, and nothing is wrong with it then. */
 const isCompleted = Effect.fnUntraced(function* ({ directory }: HarnessCase) {
-  if (!fs.existsSync(join(directory, "manifest.json"))) return
+  if (!fs.existsSync(join(directory, MANIFEST))) return
   const redactor = Redaction.make([])
   const checking = Effect.andThen(
     BundleFinish.finish(directory, redactor),

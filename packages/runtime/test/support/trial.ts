@@ -5,6 +5,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { testIdentity } from "@buzz-orchestra/relay/testing/TestIdentity"
 import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
+import { SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
 import * as TestTrial from "@buzz-orchestra/runtime/testing/TestTrial"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
 import type { Phase, TrialEvent } from "@buzz-orchestra/runtime/TrialEvent"
@@ -65,6 +66,6 @@ export const runToDone = Effect.fnUntraced(function* (fields: Partial<TrialOptio
 /** `summary.json` as it lies in the trial directory, checked against its schema. */
 export const readSummary = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(`${directory}/summary.json`)
+  const text = yield* fs.readFileString(`${directory}/${SUMMARY}`)
   return yield* Schema.decodeUnknownEffect(Schema.fromJsonString(TrialSummary))(text)
 })

@@ -1,6 +1,19 @@
 /**
  * What holds for every trial, however it goes: one sentence for each law that a case broke.
  */
+import {
+  bundleName,
+  ENDPOINTS,
+  EVIDENCE,
+  inBundle,
+  MANIFEST,
+  promptName,
+  RECEIPTS,
+  RESULT,
+  SUMMARY,
+  TRAJECTORY,
+  TRANSCRIPT
+} from "@buzz-orchestra/runtime/BundleFiles"
 import type { Phase } from "@buzz-orchestra/runtime/TrialEvent"
 import { TrialSummary } from "@buzz-orchestra/runtime/TrialSummary"
 import { Cause, Exit, Option, Schema } from "effect"
@@ -151,7 +164,7 @@ const AT_ONCE: ReadonlySet<Step> = new Set<Step>(["upload", "read a file"])
 const tellsEveryFault = (it: Case): ReadonlyArray<string> => {
   const { events, exit, files, points } = it
   const told = [
-    files.text(`${DIRECTORY}/summary.json`) ?? "",
+    files.text(`${DIRECTORY}/${SUMMARY}`) ?? "",
     JSON.stringify(events),
     exit !== undefined && Exit.isFailure(exit) ? Cause.pretty(exit.cause) : ""
   ].join("\n")
@@ -184,11 +197,11 @@ const writesWhatItPromised = (it: Case): ReadonlyArray<string> => {
           (step === "append to a log" && about === path))
     )
   const promised = [
-    ...(began("prepare") ? ["manifest.json", "endpoints.redacted.json", "summary.json"] : []),
-    ...(began("install") ? agentIds(it.script).map((agentId) => `${agentId}.system-prompt.md`) : []),
-    ...(began("post") ? ["transcript.json", "buzz-evidence.json"] : []),
-    ...(began("collect") ? ["receipts.jsonl"] : []),
-    ...(began("prepare") ? ["agent/trajectory.json"] : [])
+    ...(began("prepare") ? [MANIFEST, ENDPOINTS, SUMMARY] : []),
+    ...(began("install") ? agentIds(it.script).map((agentId) => inBundle(promptName(agentId))) : []),
+    ...(began("post") ? [TRANSCRIPT, EVIDENCE] : []),
+    ...(began("collect") ? [RECEIPTS] : []),
+    ...(began("prepare") ? [TRAJECTORY] : [])
   ]
   const missing = promised.filter(
     (name) => files.text(`${DIRECTORY}/${name}`) === undefined && !failed(`${DIRECTORY}/${name}`)
@@ -196,9 +209,9 @@ const writesWhatItPromised = (it: Case): ReadonlyArray<string> => {
   const unlike = [...printed].filter(
     ([name, text]) =>
       began("settle") &&
-      !failed(`${DIRECTORY}/${name}`) &&
+      !failed(`${DIRECTORY}/${inBundle(name)}`) &&
       !excusedLogs(it) &&
-      files.text(`${DIRECTORY}/${name}`) !== text
+      files.text(`${DIRECTORY}/${inBundle(name)}`) !== text
   )
   return [
     ...missing.map((name) => `${name} is missing`),
@@ -214,7 +227,7 @@ const excusedLogs = ({ points, programsAtEnd, script }: Case): boolean =>
   points.fired.some(({ step }) => step === "ask for sizes" || step === "open the watch" || step === "append to a log")
 
 const summaryAgrees = ({ exit, files }: Case): ReadonlyArray<string> => {
-  const text = files.text(`${DIRECTORY}/summary.json`)
+  const text = files.text(`${DIRECTORY}/${SUMMARY}`)
   if (text === undefined || exit === undefined) return []
   const decoded = decodeSummary(text)
   if (Exit.isFailure(decoded)) return [`summary.json does not decode: ${Cause.pretty(decoded.cause)}`]
@@ -222,7 +235,7 @@ const summaryAgrees = ({ exit, files }: Case): ReadonlyArray<string> => {
   const present = files
     .below(DIRECTORY)
     .map((path) => path.slice(DIRECTORY.length + 1))
-    .filter((name) => name !== "summary.json" && name !== "result.json" && !name.endsWith(".unfinished"))
+    .filter((name) => name !== SUMMARY && name !== RESULT && !name.endsWith(".unfinished"))
     .filter((name) => files.text(`${DIRECTORY}/${name}`) !== undefined)
   return [
     ...(Exit.isSuccess(exit) && (summary.outcome !== exit.value.outcome || summary.error !== null)
@@ -234,7 +247,7 @@ const summaryAgrees = ({ exit, files }: Case): ReadonlyArray<string> => {
     ...(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) && summary.outcome === null
       ? ["the summary does not say interrupted"]
       : []),
-    ...(summary.files.join() === present.join()
+    ...(summary.files.join() === present.flatMap((name) => bundleName(name) ?? []).join()
       ? []
       : [`the summary lists ${summary.files.join()}, there are ${present.join()}`])
   ]
