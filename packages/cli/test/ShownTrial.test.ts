@@ -47,7 +47,7 @@ const result = (outcome: TrialResult["outcome"], findings: TrialResult["summary"
   Effect.succeed({
     outcome,
     completion: undefined,
-    summary: { secret_scan: { clean: findings.length === 0, findings } },
+    summary: { secret_scan: { clean: findings.length === 0, findings, review: [] } },
     directory: "/trials/x"
   } as unknown as TrialResult)
 

@@ -46,7 +46,10 @@ const onlyResult = Effect.fnUntraced(function* (bundle: Bundle.Bundle, summary: 
   const { config, directory, hasResult } = bundle
   const written = hasResult || config === undefined ? [] : [RESULT]
   if (config !== undefined && !hasResult)
-    yield* directory.writeJson(RESULT, trialResult(summary, config, directory.path))
+    yield* directory.writeJson(
+      RESULT,
+      trialResult({ summary, config, receipts: bundle.receipts, directory: directory.path })
+    )
   return { written, summary }
 })
 
@@ -87,7 +90,8 @@ const complete = Effect.fnUntraced(function* (bundle: Bundle.Bundle, redactor: R
     finishedLater: true
   })
   yield* directory.writeJson(SUMMARY, summary)
-  yield* directory.writeJson(RESULT, trialResult(summary, config, directory.path))
+  const result = trialResult({ summary, config, receipts: accounts.receipts, directory: directory.path })
+  yield* directory.writeJson(RESULT, result)
   return { written: [...written, SUMMARY, RESULT].toSorted(), summary }
 })
 

@@ -4,7 +4,10 @@
  * Pure.
  */
 import { sha256Text } from "./internal/sha256.ts"
+import type { Receipt } from "./Receipt.ts"
 import type { TrialSummary } from "./TrialSummary.ts"
+import type { Outcome } from "./TrialEvent.ts"
+import * as TrialTiming from "./TrialTiming.ts"
 
 /** The name under which Harbor's tools know the team. */
 export const AGENT_NAME = "buzz-orchestra"
@@ -59,8 +62,19 @@ export const trialConfig = (input: ConfigInput) => ({
 /** The configuration as `config.json` holds it. */
 export type TrialConfig = ReturnType<typeof trialConfig>
 
-/** The trial's result, complete only with `config`, as `config.json` has it. */
-export const trialResult = (summary: TrialSummary, config: TrialConfig, directory: string) => ({
+/** What a result is made of. */
+export interface ResultInput {
+  readonly summary: TrialSummary
+  /** As `config.json` has it: a result holds it whole. */
+  readonly config: TrialConfig
+  /** Of every agent; empty when no accounts were drawn up. */
+  readonly receipts: ReadonlyArray<Receipt>
+  /** Absolute path of the trial directory. */
+  readonly directory: string
+}
+
+/** The trial's result. */
+export const trialResult = ({ config, directory, receipts, summary }: ResultInput) => ({
   id: uuidOf(`${summary.run_id} ${summary.trial_id}`),
   task_name: config.task.name,
   trial_name: config.trial_name,
@@ -74,10 +88,10 @@ export const trialResult = (summary: TrialSummary, config: TrialConfig, director
     version: AGENT_VERSION,
     model_info: config.agent.model_name === undefined ? null : { name: config.agent.model_name, provider: null }
   },
-  agent_result: summary.agents.length === 0 ? null : agentResult(summary),
+  agent_result: summary.agents.length === 0 ? null : agentResult(summary, receipts),
   verifier_result: summary.reward === null ? null : { rewards: { reward: summary.reward } },
   verifier_environment_mode: null,
-  exception_info: exceptionOf(summary),
+  exception_info: exceptionInfo(summary),
   started_at: summary.started_at,
   finished_at: summary.ended_at,
   environment_setup: span(summary, ["prepare", "provision", "install", "forward"]),
@@ -87,7 +101,7 @@ export const trialResult = (summary: TrialSummary, config: TrialConfig, director
   step_results: null
 })
 
-const agentResult = (summary: TrialSummary) => ({
+const agentResult = (summary: TrialSummary, receipts: ReadonlyArray<Receipt>) => ({
   n_input_tokens: summary.totals.input_tokens,
   n_cache_tokens: summary.totals.cached_tokens,
   n_output_tokens: summary.totals.output_tokens,
@@ -109,29 +123,71 @@ const agentResult = (summary: TrialSummary) => ({
     agent_runtime: "in-container",
     agent_hints_enabled: false,
     task_seed: "user-identity-prompt",
+    buzz_evidence_exported: summary.evidence !== null,
+    container_trust_store: summary.trust_store ?? "unknown",
+    ...secondsOf(summary),
     ...Object.fromEntries(Object.entries(summary.accounting).map(([name, value]) => [`accounting_${name}`, value])),
+    accounting_cost_usd_no_cache_discount: summary.totals.cost_usd_no_cache_discount,
+    accounting_cost_usd_including_handoff_bound: summary.totals.cost_usd_including_handoff_bound,
     per_agent_tokens: Object.fromEntries(
       summary.agents.map(({ agent_id, cost_usd, input_tokens, output_tokens }) => [
         agent_id,
-        { input: input_tokens, output: output_tokens, cost_usd }
+        { input: input_tokens, output: output_tokens, cost_usd, ...pricedAs(receipts, agent_id) }
       ])
     )
   }
 })
 
+const secondsOf = ({ ended_at, phases, started_at }: TrialSummary) => {
+  const timing = TrialTiming.of(phases, Date.parse(started_at), Date.parse(ended_at))
+  const { agent_active_seconds, usage_settle_seconds } = timing
+  return { agent_active_seconds, usage_settle_seconds }
+}
+
+const pricedAs = (receipts: ReadonlyArray<Receipt>, agentId: string) => {
+  const receipt = receipts.find(({ agent_id }) => agent_id === agentId)
+  return {
+    cost_usd_no_cache_discount: receipt?.cost_usd_no_cache_discount ?? null,
+    cache_read_rate: receipt?.cache_read_rate ?? null,
+    handoffs: receipt?.handoffs ?? 0,
+    handoff_cost_usd_upper_bound: receipt?.handoff_cost_usd_upper_bound ?? null
+  }
+}
+
 /** Harbor's name for the one end that it scores like any other. */
 const TIMED_OUT = "AgentTimeoutError"
 
-const exceptionOf = ({ detail, ended_at, error, outcome }: TrialSummary) => {
-  const exception = (exception_type: string, exception_message: string) => ({
-    exception_type,
-    exception_message,
-    exception_traceback: exception_message,
-    occurred_at: ended_at
-  })
-  if (error !== null) return exception(error.reason, error.message)
+/** How a trial ended, as far as an exception says it. */
+export interface EndOfTrial {
+  readonly outcome: Outcome | undefined
+  /** The sentence that explains the outcome. */
+  readonly detail: string | undefined
+  /** Its tag and its message. */
+  readonly error: { readonly reason: string; readonly message: string } | undefined
+}
+
+const exceptionOf = ({ detail = "", error, outcome }: EndOfTrial) => {
+  if (error !== undefined) return exception(error.reason, error.message)
   if (outcome === "timed-out") return exception(TIMED_OUT, detail)
-  return outcome === "interrupted" ? exception("CancelledError", detail) : null
+  return outcome === "interrupted" ? exception("CancelledError", detail) : undefined
+}
+
+/** The traceback is what Python prints last of one: calls of this runtime are nobody's business. */
+const exception = (exception_type: string, exception_message: string) => ({
+  exception_type,
+  exception_message,
+  exception_traceback: `${exception_type}: ${exception_message}`
+})
+
+/** `exception.txt`: what Harbor takes for the exception of a trial; `undefined` where there is none. */
+export const exceptionText = (end: EndOfTrial): string | undefined => {
+  const found = exceptionOf(end)
+  return found === undefined ? undefined : `${found.exception_traceback}\n`
+}
+
+const exceptionInfo = ({ detail, ended_at, error, outcome }: TrialSummary) => {
+  const found = exceptionOf({ outcome: outcome ?? undefined, detail, error: error ?? undefined })
+  return found === undefined ? null : { ...found, occurred_at: ended_at }
 }
 
 /** From the begin of the first of these phases to the end of the last. */

@@ -24,7 +24,12 @@ export type SecretFinding = typeof SecretFinding.Type
 export const SecretScan = Schema.Struct({
   /** Whether no secret was found; null when not every file could be looked at. */
   clean: Schema.NullOr(Schema.Boolean),
-  findings: Schema.Array(SecretFinding)
+  findings: Schema.Array(SecretFinding),
+  /**
+   * Words of 64 hexadecimal digits, of kind `hex-64`, that no document of the trial explains as a public key, an id or a digest.
+   * They do not count: most are digests. The first of each file are listed.
+   */
+  review: Schema.Array(SecretFinding)
 })
 /** What a scan of a bundle found. */
 export type SecretScan = typeof SecretScan.Type

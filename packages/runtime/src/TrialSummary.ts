@@ -160,6 +160,15 @@ export const TrialSummary = Schema.Struct({
   completion_message: Schema.NullOr(Schema.String),
   phases: Schema.Array(PhaseSummary),
   agents: Schema.Array(AgentSummary),
+  /** The part of `agents` that other readers of the format look for. */
+  roster: Schema.Array(
+    Schema.Struct({
+      agent_id: Schema.String,
+      role: Schema.String,
+      endpoint: Schema.String,
+      system_prompt: Schema.String
+    })
+  ),
   totals: Totals,
   accounting: Accounting,
   /** What of the manifest the trial was not held to. */

@@ -3,9 +3,9 @@
  * for secrets, `summary.json` and `result.json`.
  */
 import { Clock, Duration, Effect, Option } from "effect"
-import { ARTIFACTS, COLLECTED, RESULT, SUMMARY, TIMING } from "../BundleFiles.ts"
+import { ARTIFACTS, COLLECTED, EXCEPTION, RESULT, SUMMARY, TIMING } from "../BundleFiles.ts"
 import { type EnvironmentFacts, EnvironmentService } from "../EnvironmentService.ts"
-import { type TrialConfig, trialConfig, trialResult } from "../HarborTrial.ts"
+import { exceptionText, type TrialConfig, trialConfig, trialResult } from "../HarborTrial.ts"
 import * as Redaction from "../Redaction.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
 import type { TrialOptions } from "../TrialOptions.ts"
@@ -71,6 +71,9 @@ export const keepBundle = Effect.fnUntraced(function* ({ directory, error, optio
     return summarize({ ...input, finishedLater: false })
   })
   if (directory === undefined) return yield* summaryOf([], undefined)
+  const { handle, outcome } = yield* record.facts
+  const redactor = trialRedactor(handle, options)
+  const scrub = (text: string) => Redaction.apply(redactor, text)
   yield* record.step("write the timing", DOCUMENT_DEADLINE, writeTiming(record, directory))
   const { logsDirectory } = environment
   yield* record.step(
@@ -78,11 +81,11 @@ export const keepBundle = Effect.fnUntraced(function* ({ directory, error, optio
     DOCUMENT_DEADLINE,
     directory.writeJson(ARTIFACTS, artifactsOf(logsDirectory))
   )
-  const { outcome } = yield* record.facts
+  const exception = exceptionText({ outcome: outcome?.outcome, detail: outcome?.detail, error })
+  if (exception !== undefined)
+    yield* record.step("write the exception", DOCUMENT_DEADLINE, directory.write(EXCEPTION, scrub(exception)))
   const last = record.closeLog({ _tag: "TrialEnded", outcome: outcome?.outcome, error: error?.message })
   yield* record.step("write the events", DOCUMENT_DEADLINE, last)
-  const redactor = trialRedactor((yield* record.facts).handle, options)
-  const scrub = (text: string) => Redaction.apply(redactor, text)
   const listing = Effect.map(directory.files, (all) => all.filter((name) => name !== SUMMARY && name !== RESULT))
   const inspecting = Effect.flatMap(listing, (files) =>
     Effect.map(inspectFiles(directory, files, redactor), (inspection) => ({ files, inspection }))
@@ -98,7 +101,13 @@ export const keepBundle = Effect.fnUntraced(function* ({ directory, error, optio
   })
   const written = yield* record.step("write the summary", DOCUMENT_DEADLINE, writing)
   const summary = Option.isSome(written) ? written.value : yield* summaryOf([], inspection)
-  const result = trialResult(summary, configOf(options, environment, directory), directory.path)
+  const { accounts } = yield* record.facts
+  const result = trialResult({
+    summary,
+    config: configOf(options, environment, directory),
+    receipts: accounts?.receipts ?? [],
+    directory: directory.path
+  })
   yield* record.step("write the result", DOCUMENT_DEADLINE, directory.writeJson(RESULT, scrubbed(result, scrub)))
   return summary
 })

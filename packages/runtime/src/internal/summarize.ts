@@ -126,6 +126,7 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
     completion_message: facts.completion?.content ?? null,
     phases: facts.phases,
     agents: agents.map((agent) => withReceipt(agent, accounts.receipts)),
+    roster: agents.map(({ agent_id, endpoint, role, system_prompt }) => ({ agent_id, role, endpoint, system_prompt })),
     totals: accounts.totals,
     accounting: accounts.accounting,
     unenforced: Unenforced.of(condition.manifest, accounts.receipts, container?.limits),
@@ -146,8 +147,8 @@ export const summarize = (input: SummarizeInput): TrialSummary => {
 
 const scanOf = (inspection: Inspection | undefined): TrialSummary["secret_scan"] =>
   inspection === undefined
-    ? { clean: null, findings: [] }
-    : { clean: inspection.findings.length === 0, findings: inspection.findings }
+    ? { clean: null, findings: [], review: [] }
+    : { clean: inspection.findings.length === 0, findings: inspection.findings, review: inspection.review }
 
 /** The only grade that is given here: the output of the one condition whose output is known was there. */
 const gradingOf = ({ phases }: Pick<TrialFacts, "phases">): Verdict.Grading | undefined =>
