@@ -24,36 +24,36 @@ const USAGE = line("acp::usage", "goose usage update session_id=s input=1000 out
 
 /** Every field of version 1, by the document or the part of one that has it. */
 const FIELDS = {
-  summary: `
-    bundle_version condition manifest_sha256 solo_roster trial_id channel_id roster totals`,
-  roster: `
-    agent_id role endpoint system_prompt`,
-  totals: `
-    input_tokens output_tokens cost_usd cost_usd_no_cache_discount cost_usd_including_handoff_bound`,
-  accounting: `
-    reconciled note warnings estimated_cache_read_tokens assumes_cache_discount handoffs`,
-  secret_scan: `
-    clean findings review`,
-  receipt: `
-    agent_id class_id role endpoint model_revision input_tokens output_tokens cost_usd`,
-  manifest: `
-    sha256 manifest`,
-  endpoint: `
-    provider api_key_env env_keys`,
-  timing: `
-    schema_version runtime_until_bundle_seconds pre_prompt_seconds agent_active_seconds`,
-  metadata: `
-    manifest_sha256 condition buzz_channel_id run_id trial_id completion_message_id`,
-  agentTokens: `
-    input output cost_usd cost_usd_no_cache_discount cache_read_rate handoffs`
+  summary: `bundle_version condition manifest_sha256 solo_roster trial_id channel_id roster totals accounting
+    secret_scan files`,
+  roster: "agent_id role endpoint system_prompt",
+  totals: "input_tokens output_tokens cost_usd cost_usd_no_cache_discount cost_usd_including_handoff_bound",
+  accounting: `reconciled note warnings estimated_cache_read_tokens assumes_cache_discount handoffs handoff_truncations
+    handoff_cost_usd_upper_bound`,
+  secret_scan: "clean findings review",
+  receipt: `agent_id class_id role endpoint model_revision input_tokens output_tokens cost_usd sessions source
+    cost_usd_no_cache_discount estimated_cache_read_tokens cache_read_rate cache_read_tokens_are_estimated
+    reasoning_tokens_included_in_output handoffs handoff_truncations handoff_input_tokens_upper_bound
+    handoff_output_tokens_upper_bound handoff_cost_usd_upper_bound turns cost_usd_including_handoff_bound`,
+  manifest: "sha256 manifest",
+  endpoint: "provider api_key_env env_keys",
+  timing: `schema_version runtime_until_bundle_seconds pre_prompt_seconds agent_active_seconds
+    usage_settle_seconds`,
+  metadata: `manifest_sha256 condition buzz_channel_id run_id trial_id completion_message_id completion_message
+    agent_runtime agent_hints_enabled task_seed buzz_evidence_exported stopped_without_done solo_roster
+    container_trust_store agent_active_seconds usage_settle_seconds accounting_source accounting_reconciled
+    accounting_note accounting_warnings accounting_cost_usd_no_cache_discount
+    accounting_estimated_cache_read_tokens accounting_assumes_cache_discount
+    accounting_cache_read_tokens_are_measured accounting_handoffs accounting_handoff_truncations
+    accounting_handoff_cost_usd_upper_bound accounting_cost_usd_including_handoff_bound accounting_idle_agents
+    accounting_unmeasured_agents per_agent_tokens`,
+  agentTokens: `input output cost_usd cost_usd_no_cache_discount cache_read_rate handoffs
+    handoff_cost_usd_upper_bound`
 }
 
 const hasAll = (part: keyof typeof FIELDS, value: unknown) =>
   assert.deepStrictEqual(
-    FIELDS[part]
-      .trim()
-      .split(/\s+/)
-      .filter((field) => !(field in (value as Json))),
+    FIELDS[part].split(/\s+/).filter((field) => !(field in (value as Json))),
     [],
     part
   )
