@@ -71,7 +71,7 @@ export const fromDocument = (
   manifest?: ExperimentManifest
 ): Result.Result<EndpointLaunchConfig, ReadonlyArray<FieldReason | EndpointLaunchReason>> => {
   const decoded = decode(plainDocument(document.root))
-  if (Result.isFailure(decoded)) return Result.fail(fieldReasons(decoded.failure.issue, document))
+  if (Result.isFailure(decoded)) return Result.fail(fieldReasons(decoded.failure.issue, document, true))
   const config = decoded.success
   const place = (path: FieldPath, part?: "key") => placeOf(document, path, part)
   const overrides = Object.entries(config).flatMap(([endpoint, launch]) => {

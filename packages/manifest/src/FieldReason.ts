@@ -11,12 +11,15 @@ export class FieldUnknown extends Schema.TaggedError<FieldUnknown>()("FieldUnkno
   /** The dialect that does know the field, when one does. */
   knownTo: Schema.optionalKey(Dialect),
   /** A known field of the same mapping that is spelled nearly so. */
-  suggestion: Schema.optionalKey(Schema.String)
+  suggestion: Schema.optionalKey(Schema.String),
+  /** Set for a document that has no `metadata`, where everything may stand. */
+  isClosed: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message(): string {
     if (this.knownTo !== undefined) {
       return `unknown field: only the ${this.knownTo} dialect has it; remove it, or read the manifest as ${this.knownTo}`
     }
+    if (this.suggestion === undefined && this.isClosed === true) return "unknown field: remove it"
     return this.suggestion === undefined
       ? "unknown field: remove it, or move it into `metadata`"
       : `unknown field: did you mean \`${this.suggestion}\`?`

@@ -1,5 +1,6 @@
 /**
- * What can go wrong with a manifest, a pinned artifact, a roster's credentials or an endpoints file.
+ * What can go wrong with a manifest, a pinned artifact, a roster's credentials, an endpoints file or a
+ * task's fixture file.
  *
  * One wrapper, `ManifestError`, around one closed union of tagged reasons. A reason's `message` says what is wrong and
  * what to do; the wrapper puts in front where it is. The reasons themselves are grouped in sibling modules by what
@@ -29,7 +30,13 @@ export const ManifestReason = Schema.Union([
 export type ManifestReason = typeof ManifestReason.Type
 
 /** What was asked of the package when it failed. */
-export const ManifestOperation = Schema.Literals(["load", "verify artifact", "map credentials", "load endpoints"])
+export const ManifestOperation = Schema.Literals([
+  "load",
+  "verify artifact",
+  "map credentials",
+  "load endpoints",
+  "load fixture"
+])
 
 /** What was asked of the package when it failed. */
 export type ManifestOperation = typeof ManifestOperation.Type

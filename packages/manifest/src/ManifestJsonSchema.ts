@@ -1,10 +1,11 @@
 /**
- * JSON Schemas of the two files that people write, for their editors: fields, types and bounds. What holds between fields is checked
+ * JSON Schemas of the files that people write, for their editors: fields, types and bounds. What holds between fields is checked
  * when a file is loaded, and not here. Pure.
  */
 import { Schema } from "effect"
 import { EndpointLaunchConfig } from "./EndpointLaunchConfig.ts"
 import { ExperimentManifest } from "./ExperimentManifest.ts"
+import { TaskFixtureFile } from "./TaskFixtureFile.ts"
 
 /** A JSON Schema of draft 2020-12. */
 export type JsonSchemaDocument = Readonly<Record<string, unknown>>
@@ -23,3 +24,7 @@ export const manifestJsonSchema = (): JsonSchemaDocument =>
 /** Of an endpoints file. */
 export const endpointsJsonSchema = (): JsonSchemaDocument =>
   documentOf(EndpointLaunchConfig, "Endpoints", "How each endpoint of a manifest is reached from this machine.")
+
+/** Of a task's fixture file. */
+export const fixtureJsonSchema = (): JsonSchemaDocument =>
+  documentOf(TaskFixtureFile, "Fixture", "Who else is on the relay in a task, what they say, and which channels count.")

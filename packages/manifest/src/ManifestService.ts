@@ -2,7 +2,7 @@
  * Loads, validates and identifies a condition, and verifies what it pins.
  *
  * It only reads files; what a document means is decided in pure modules (`YamlDocument`, `Condition`, `Roster`,
- * `EndpointLaunchConfig`).
+ * `EndpointLaunchConfig`, `TaskFixtureFile`).
  */
 import { Config, Context, Effect, FileSystem, Layer, Option, Path, Result, Stream } from "effect"
 import { ArtifactMismatch, type ArtifactReason, ArtifactUnreadable } from "./ArtifactReason.ts"
@@ -16,6 +16,7 @@ import type { AgentClass, ArtifactRef, ExperimentManifest } from "./ExperimentMa
 import { ManifestError, type ManifestOperation, type ManifestReason } from "./ManifestError.ts"
 import * as Roster from "./Roster.ts"
 import * as Sha256 from "./Sha256.ts"
+import * as TaskFixtureFile from "./TaskFixtureFile.ts"
 import * as YamlDocument from "./YamlDocument.ts"
 
 export type { AgentKind } from "./Roster.ts"
@@ -55,6 +56,8 @@ export class ManifestService extends Context.Service<
       source: unknown,
       manifest?: ExperimentManifest
     ): Effect.Effect<EndpointLaunchConfig.EndpointLaunchConfig, ManifestError>
+    /** Reads the fixture file of a task (path or decoded value). */
+    loadFixture(source: unknown): Effect.Effect<TaskFixtureFile.TaskFixtureFile, ManifestError>
   }
 >()("@buzz-orchestra/manifest/ManifestService") {
   /** Reads from the file system of the program that it is part of. */
@@ -134,7 +137,12 @@ export class ManifestService extends Context.Service<
         return value
       })
 
-      return ManifestService.of({ load, verifyArtifact, readArtifact, classesByAgentId, loadEndpoints })
+      const loadFixture = Effect.fn("ManifestService.loadFixture")(function* (source: unknown) {
+        const { value } = yield* read("load fixture", source, TaskFixtureFile.fromDocument)
+        return value
+      })
+
+      return ManifestService.of({ load, verifyArtifact, readArtifact, classesByAgentId, loadEndpoints, loadFixture })
     })
   )
 }

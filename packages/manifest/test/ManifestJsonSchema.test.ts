@@ -1,4 +1,4 @@
-import { endpointsJsonSchema, manifestJsonSchema } from "@buzz-orchestra/manifest/ManifestJsonSchema"
+import { endpointsJsonSchema, fixtureJsonSchema, manifestJsonSchema } from "@buzz-orchestra/manifest/ManifestJsonSchema"
 import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
 import { assert, describe, it } from "@effect/vitest"
 
@@ -31,5 +31,12 @@ describe("the JSON Schema", () => {
     assert.deepStrictEqual(Object.keys(at(endpoint, "properties")), ["provider", "api_key_env", "env"])
     assert.strictEqual(at(endpoint, "properties", "api_key_env")["pattern"], "^[A-Za-z_][A-Za-z0-9_]*$")
     assert.strictEqual(endpoint["additionalProperties"], false)
+  })
+  it("of a fixture file knows who is there, and no other role", () => {
+    const fields = at(fixtureJsonSchema(), "properties")
+    assert.deepStrictEqual(Object.keys(fields), ["user_name", "directory", "scripted", "observed_channels"])
+    const entry = at(fields, "directory", "items")
+    assert.deepStrictEqual(at(entry, "properties", "role")["enum"], ["user", "bot"])
+    assert.strictEqual(entry["additionalProperties"], false)
   })
 })

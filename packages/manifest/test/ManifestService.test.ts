@@ -166,6 +166,17 @@ layer(layerMemory(files))("ManifestService", (it) => {
       )
     })
   )
+
+  it.effect("loads a task's fixture", () =>
+    Effect.gen(function* () {
+      const manifests = yield* ManifestService
+      const fixture = { user_name: "Nora", observed_channels: ["a"] }
+      assert.deepStrictEqual(yield* manifests.loadFixture(fixture), fixture)
+      const error = yield* Effect.flip(manifests.loadFixture("/trials/endpoints.json"))
+      assert.strictEqual(error.operation, "load fixture")
+      assert.match(error.message, /^\/trials\/endpoints\.json:\d+:\d+: .*: unknown field: remove it$/)
+    })
+  )
 })
 
 describe("ManifestError", () => {

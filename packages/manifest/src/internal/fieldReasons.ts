@@ -9,9 +9,12 @@ import type { Position } from "../Position.ts"
 import { NUMERAL } from "./fieldNumber.ts"
 import { nearest } from "./nearest.ts"
 
-/** The reasons for a schema's issue, in the schema's order. */
-export const fieldReasons = (issue: SchemaIssue.Issue, document: ManifestDocument): ReadonlyArray<FieldReason> =>
-  leaves(issue, []).map((leaf) => fieldReason(leaf, document))
+/** The reasons for a schema's issue, in the schema's order. A closed document has no `metadata`. */
+export const fieldReasons = (
+  issue: SchemaIssue.Issue,
+  document: ManifestDocument,
+  isClosed = false
+): ReadonlyArray<FieldReason> => leaves(issue, []).map((leaf) => fieldReason(leaf, document, isClosed))
 
 /** The path and, for files, the position of a field: of its value, or of its key for a field as a whole. */
 export const placeOf = (
@@ -62,10 +65,10 @@ const leaves = (issue: SchemaIssue.Issue, path: FieldPath, ast?: SchemaAST.AST):
   }
 }
 
-const fieldReason = (leaf: Leaf, document: ManifestDocument): FieldReason => {
+const fieldReason = (leaf: Leaf, document: ManifestDocument, isClosed: boolean): FieldReason => {
   if (leaf.problem === "unknown") {
     const suggestion = nearest(String(leaf.path.at(-1)), fieldNames(leaf.ast))
-    const place = placeOf(document, leaf.path, "key")
+    const place = { ...placeOf(document, leaf.path, "key"), ...(isClosed ? { isClosed } : {}) }
     return suggestion === undefined ? new FieldUnknown(place) : new FieldUnknown({ ...place, suggestion })
   }
   const { expected } = leaf
