@@ -11,7 +11,7 @@ import { CommandError } from "./CommandError.ts"
 import { REASON_CODES, type Reason } from "./ExitCode.ts"
 import { commandRenderings } from "./internal/commandRenderings.ts"
 import { launchRenderings } from "./internal/launchRenderings.ts"
-import { CORRECT_ENDPOINTS, manifestRenderings } from "./internal/manifestRenderings.ts"
+import { manifestRenderings, NEXT_OF_FILES } from "./internal/manifestRenderings.ts"
 import { relayRenderings } from "./internal/relayRenderings.ts"
 import { oneLine } from "./internal/terminalText.ts"
 import type { Rendered, Renderings } from "./internal/rendering.ts"
@@ -63,7 +63,7 @@ export const fromError = (error: KnownError): Failure => {
     exitCode: REASON_CODES[reason._tag],
     line: oneLine(`${place(error)}${line}`),
     detail: [...(detail ?? []), ...more(error)].map(oneLine),
-    next: error._tag === "ManifestError" && error.operation === "load endpoints" ? CORRECT_ENDPOINTS : next
+    next: error._tag === "ManifestError" ? (NEXT_OF_FILES[error.operation] ?? next) : next
   }
 }
 

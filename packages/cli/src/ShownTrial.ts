@@ -2,6 +2,7 @@
  * Runs a trial and shows it: live while it runs, and at its end how it ended. What `run` and `demo` have in common.
  */
 import type { ProvisioningError } from "@buzz-orchestra/relay/ProvisioningError"
+import type { EnvironmentError } from "@buzz-orchestra/runtime/EnvironmentError"
 import type { RuntimeLaunchError } from "@buzz-orchestra/runtime/RuntimeLaunchError"
 import { Trial, type TrialResult } from "@buzz-orchestra/runtime/Trial"
 import type { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
@@ -30,6 +31,8 @@ export interface ShowOptions {
   readonly scrub: (text: string) => string
   /** What would be left if the process left at once, one line each. */
   readonly leftovers: ReadonlyArray<string>
+  /** Takes out of the environment what is wanted of it, once the trial is over; tells what it did. */
+  readonly collect?: (note: Following["note"]) => Effect.Effect<void, EnvironmentError>
 }
 
 /**
@@ -52,12 +55,33 @@ export const run = Effect.fn("ShownTrial.run")(function* (
       yield* Effect.addFinalizer(() => Effect.sync(() => stopping.mayLeave([])))
       const context = yield* Effect.context<never>()
       stopping.onStop((signal) => Effect.runForkWith(context)(following.note(stoppingNote(signal))))
-      return yield* trial.run(options).pipe(Effect.onExit((exit) => end(exit, following, show)))
+      return yield* trial.run(options).pipe(
+        (running) => collecting(running, following, show),
+        Effect.onExit((exit) => end(exit, following, show))
+      )
     })
   ).pipe(Effect.mapError((error) => new ExitWith({ code: Failure.fromError(error).exitCode })))
   const code = codeOf(result, show.directory)
   if (code !== 0) return yield* new ExitWith({ code })
 })
+
+/** A repository takes seconds. */
+const COLLECT_LIMIT = "2 minutes"
+
+/** What could not be had of a trial that went well is an error; of any other it is told, and its own end counts. */
+const collecting = <E>(running: Effect.Effect<TrialResult, E>, { note }: Following, { collect }: ShowOptions) => {
+  if (collect === undefined) return running
+  const told = Effect.catch(collect(note), (error) => note(Failure.fromError(error).line))
+  // Whoever stopped the trial waits for its end.
+  const bounded = Effect.timeoutOrElse(Effect.interruptible(told), {
+    duration: COLLECT_LIMIT,
+    orElse: () => note(`what was asked for did not come out of the environment within ${COLLECT_LIMIT}`)
+  })
+  return running.pipe(
+    Effect.onError(() => bounded),
+    Effect.tap(({ outcome }) => (OUTCOME_CODES[outcome] === 0 ? collect(note) : told))
+  )
+}
 
 /** A trial that went well is no success when its bundle must not be handed on. */
 const codeOf = ({ outcome, summary }: TrialResult, directory: string): number => {
@@ -75,7 +99,7 @@ const stoppingNote = (signal: StopSignal): string =>
     ? "nobody reads the output any more: stopping in order"
     : `${signal}: stopping in order; once more leaves at once`
 
-type TrialExit = Exit.Exit<TrialResult, RuntimeLaunchError | ProvisioningError>
+type TrialExit = Exit.Exit<TrialResult, RuntimeLaunchError | ProvisioningError | EnvironmentError>
 
 /** Takes the live view away and prints the end. A defect is left to whoever reports bugs. */
 const end = Effect.fnUntraced(function* (exit: TrialExit, following: Following, show: ShowOptions) {

@@ -6,17 +6,18 @@ import type { Condition } from "@buzz-orchestra/manifest/Condition"
 import { ArchiveOnTeardown } from "@buzz-orchestra/relay/TrialProvisioner"
 import type { ContainerLimits } from "@buzz-orchestra/runtime/docker/ContainerSpec"
 import * as Redaction from "@buzz-orchestra/runtime/Redaction"
-import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
+import { type EnvironmentFacts, EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import type { StackFiles } from "@buzz-orchestra/runtime/StackFiles"
 import { DEFAULT_READINESS_TIMEOUT } from "@buzz-orchestra/runtime/TrialOptions"
 import { Duration, Effect, Layer } from "effect"
+import * as Downloads from "./Downloads.ts"
 import * as Environments from "./Environments.ts"
 import type { EnvironmentRequest } from "./EnvironmentRequest.ts"
 import { announceError } from "./ExitedLine.ts"
 import * as Failure from "./Failure.ts"
 import * as LogLines from "./LogLines.ts"
 import { Output } from "./Output.ts"
-import { relocateAll } from "./PlainPaths.ts"
+import { relocate, relocateAll } from "./PlainPaths.ts"
 import * as RelayPreflight from "./RelayPreflight.ts"
 import * as RelaySetup from "./RelaySetup.ts"
 import * as ShownTrial from "./ShownTrial.ts"
@@ -59,9 +60,16 @@ export const execute = Effect.fn("TrialCommand.execute")(
     const trial = Effect.gen(function* () {
       yield* RelayPreflight.check(relay.url, (line) => output.writeError(`${scrub(line)}\n`))
       const access = yield* RelaySetup.open(request, stack)
-      const show = { json, directory, scrub, leftovers: leftovers(inputs, request, environment) }
-      const { facts } = yield* EnvironmentService
+      const inside = yield* EnvironmentService
+      const { facts } = inside
       const places = environment._tag === "Plain" ? relocateAll(facts, inputs.options) : {}
+      const show = {
+        json,
+        directory,
+        scrub,
+        leftovers: leftovers(inputs, request, environment),
+        collect: Downloads.collect(inside, downloadsOf(request, environment, facts))
+      }
       const running = ShownTrial.run({ ...inputs.options, ...places, stack, ...access }, show)
       yield* Effect.provideService(running, ArchiveOnTeardown, !relay.keepsChannel)
     })
@@ -69,6 +77,17 @@ export const execute = Effect.fn("TrialCommand.execute")(
   },
   (effect, _request, { json }) => announceError(json)(effect)
 )
+
+/** Where they are in this environment. */
+const downloadsOf = (
+  { downloads = [] }: TrialRequest,
+  { _tag }: EnvironmentRequest,
+  facts: EnvironmentFacts
+): ReadonlyArray<Downloads.PlacedDownload> =>
+  downloads.map((download) => ({
+    ...download,
+    path: _tag === "Plain" ? relocate(facts, download.source) : download.source
+  }))
 
 const relayOf = ({ keepsChannel = false, relay, relayOptions = {} }: TrialRequest) => ({
   url: relay._tag === "Running" ? (relay.userUrl ?? relay.url) : undefined,

@@ -2,6 +2,7 @@
  * From a request to everything a trial is run with. Reads every file and variable that the request names, and refuses
  * before anything is started: no relay, no sandbox, no process.
  */
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import type { Condition } from "@buzz-orchestra/manifest/Condition"
 import type { EndpointLaunchConfig } from "@buzz-orchestra/manifest/EndpointLaunchConfig"
 import type { ManifestError } from "@buzz-orchestra/manifest/ManifestError"
@@ -23,6 +24,7 @@ import {
   StackDirectoryMissing,
   UploadMissing
 } from "./CommandError.ts"
+import * as Fixtures from "./Fixtures.ts"
 import { secretVariable } from "./internal/secretVariable.ts"
 import * as ReferenceStackFiles from "./ReferenceStackFiles.ts"
 import { compactTime, defaultDirectory, REFERENCE_STACK, type TrialRequest } from "./TrialRequest.ts"
@@ -55,9 +57,12 @@ export const read = Effect.fn("TrialInputs.read")(function* (
   const endpoints = yield* manifests.loadEndpoints(request.endpoints, condition.manifest)
   const apiKeys = yield* readApiKeys(request, endpoints).pipe(reason)
   const instruction = yield* readInstruction(request).pipe(reason)
+  const fixture = request.fixture === undefined ? undefined : yield* manifests.loadFixture(request.fixture)
   const ownerKey = yield* readSecret("--owner-key-env", request.ownerKeyVariable).pipe(reason)
   const userKey = yield* readSecret("--user-key-env", request.userKeyVariable).pipe(reason)
-  const owner = yield* parseKey("--owner-key-env", request.ownerKeyVariable, ownerKey).pipe(reason)
+  const named = yield* parseKey("--owner-key-env", request.ownerKeyVariable, ownerKey).pipe(reason)
+  const owner =
+    named ?? (yield* Fixtures.owner(fixture, request.relay).pipe(reason, Effect.provide(NodeCrypto.layerSecureRandom)))
   const user = yield* parseKey("--user-key-env", request.userKeyVariable, userKey).pipe(reason)
   yield* checkUploads(request).pipe(reason)
   const directory = request.out ?? defaultDirectory(condition.manifest.condition, now)
@@ -70,20 +75,33 @@ export const read = Effect.fn("TrialInputs.read")(function* (
     endpoints,
     apiKeys,
     instruction,
-    runId: `cli-${compactTime(now)}`,
+    runId: request.runId ?? `cli-${compactTime(now)}`,
     trialId: path.basename(path.resolve(directory)),
     stack,
     directory: path.resolve(directory),
     uploads: request.uploads.map(({ source, target }) => ({ source: path.resolve(source), target })),
     sweep: request.sweep,
-    ...(request.agentUsers === undefined ? {} : { agentUsers: request.agentUsers }),
+    ...settingsOf(request),
+    ...(fixture === undefined ? {} : { fixture: Fixtures.toTaskFixture(fixture) }),
     ...(owner === undefined ? {} : { ownerKey: owner.secretKey }),
-    ...(user === undefined ? {} : { user: { name: "user", identity: user } }),
-    ...(request.relayGateway === undefined ? {} : { relayGateway: request.relayGateway }),
-    ...(request.readinessSeconds === undefined ? {} : { readinessTimeout: Duration.seconds(request.readinessSeconds) })
+    ...(user === undefined ? {} : { user: { name: "user", identity: user } })
   }
-  const secrets = [...Object.values(apiKeys), ownerKey, userKey].filter((secret) => secret !== undefined)
+  const secrets = [...Object.values(apiKeys), ownerKey, owner?.secretKey, userKey].filter(
+    (secret) => secret !== undefined
+  )
   return { condition, options, directory, secrets, needsNode: request.stack === REFERENCE_STACK }
+})
+
+/** What the runtime has a default for. */
+const settingsOf = (request: TrialRequest): Partial<TrialOptions> => ({
+  ...(request.agentUsers === undefined ? {} : { agentUsers: request.agentUsers }),
+  ...(request.evidenceFor === undefined ? {} : { evidenceFor: request.evidenceFor }),
+  ...(request.channelLabel === undefined ? {} : { channelLabel: request.channelLabel }),
+  ...(request.maxAgentRounds === undefined ? {} : { maxAgentRounds: request.maxAgentRounds }),
+  ...(request.agentLog === undefined ? {} : { operatorRustLog: request.agentLog }),
+  ...(request.relayGateway === undefined ? {} : { relayGateway: request.relayGateway }),
+  ...(request.readinessSeconds === undefined ? {} : { readinessTimeout: Duration.seconds(request.readinessSeconds) }),
+  ...(request.settleSeconds === undefined ? {} : { settleTimeout: Duration.seconds(request.settleSeconds) })
 })
 
 /** Every key, or an error that names every variable that is missing. */

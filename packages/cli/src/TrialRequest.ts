@@ -26,6 +26,20 @@ export interface TrialRequest {
   readonly ownerKeyVariable: string | undefined
   readonly userKeyVariable: string | undefined
   readonly readinessSeconds: number | undefined
+  /** What is copied out of the environment at the end. */
+  readonly downloads?: ReadonlyArray<Download>
+  /** The file that tells who else is on the relay. */
+  readonly fixture?: string | undefined
+  /** The task whose verifier grades what happened on the relay. */
+  readonly evidenceFor?: string | undefined
+  /** Default: one that names the time. */
+  readonly runId?: string | undefined
+  readonly channelLabel?: string | undefined
+  readonly settleSeconds?: number | undefined
+  /** 0 is no limit. */
+  readonly maxAgentRounds?: number | undefined
+  /** Directives for the agents' logs, beside those that the runtime needs. */
+  readonly agentLog?: string | undefined
   /** Default: the runtime's. */
   readonly agentUsers?: AgentUsers
   readonly sweep: "stack" | "all"
@@ -48,6 +62,12 @@ export interface Upload {
   readonly target: string
 }
 
+/** An absolute path in the environment, and where a copy of it goes on this machine. */
+export interface Download {
+  readonly source: string
+  readonly target: string
+}
+
 /** The value of `--stack` that means the reference stack. */
 export const REFERENCE_STACK = "reference"
 
@@ -60,6 +80,20 @@ export const parseUpload = (text: string): Result.Result<Upload, UsageInvalid> =
         new UsageInvalid({
           detail: `--upload ${text} is not FILE:PATH`,
           instead: "give the file, a colon, and an absolute path in the environment: --upload data.csv:/app/data.csv"
+        })
+      )
+}
+
+/** Reads `PATH:FILE`. The first colon separates, so that file names here may have colons. */
+export const parseDownload = (text: string): Result.Result<Download, UsageInvalid> => {
+  const at = text.indexOf(":")
+  return text.startsWith("/") && at > 0 && at < text.length - 1
+    ? Result.succeed({ source: text.slice(0, at), target: text.slice(at + 1) })
+    : Result.fail(
+        new UsageInvalid({
+          detail: `--download ${text} is not PATH:FILE`,
+          instead:
+            "give an absolute path in the environment, a colon, and where it goes: --download /app/out.csv:out.csv"
         })
       )
 }

@@ -1,4 +1,4 @@
-import { ShellMissing } from "@buzz-orchestra/runtime/EnvironmentError"
+import { EnvironmentError, ShellMissing, TransferFailed } from "@buzz-orchestra/runtime/EnvironmentError"
 import { RuntimeLaunchError } from "@buzz-orchestra/runtime/RuntimeLaunchError"
 import { Trial, type TrialResult } from "@buzz-orchestra/runtime/Trial"
 import type { TrialHappening } from "@buzz-orchestra/runtime/TrialEvent"
@@ -68,6 +68,19 @@ const show = (json: boolean): ShownTrial.ShowOptions => ({
 
 const shown = (json: boolean) => ShownTrial.run({} as TrialOptions, show(json))
 
+const lost = new EnvironmentError({
+  operation: "EnvironmentService.download",
+  reason: new TransferFailed({
+    environment: "the sandbox",
+    direction: "download",
+    path: "/app/out.csv",
+    detail: "there is no such file"
+  })
+})
+
+const collecting = (json: boolean) =>
+  ShownTrial.run({} as TrialOptions, { ...show(json), collect: () => Effect.fail(lost) })
+
 const layers = (isTerminal: boolean, trial: Layer.Layer<Trial, never, TrialEvents>, stopping = new Stopping()) =>
   Layer.mergeAll(
     trial.pipe(Layer.provideMerge(TrialEvents.layer)),
@@ -116,6 +129,21 @@ describe("ShownTrial", () => {
         /error: a secret stands in trials\/x\n {2}config\.json:7 \(openai-key\)\nnext: +do not publish/
       )
     }).pipe(Effect.provide(layers(false, scripted(decided, result("done", SECRETS)))))
+  )
+
+  it.effect("is no success when what was asked for cannot be had of it", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(codeOf(yield* Effect.exit(collecting(false))), 23)
+      assert.include(yield* written, "error: the sandbox: the download of /app/out.csv failed: there is no such file")
+    }).pipe(Effect.provide(layers(false, scripted(decided, result("done")))))
+  )
+
+  it.effect("ends as it ended when that was no success, and tells what could not be had of it", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(codeOf(yield* Effect.exit(collecting(true))), 12)
+      const { stderr } = yield* TestOutput.Written
+      assert.match(yield* stderr, /download of \/app\/out\.csv failed/)
+    }).pipe(Effect.provide(layers(false, scripted(decided, result("timed-out")))))
   )
 
   it.effect("says the same at the end of the NDJSON", () =>

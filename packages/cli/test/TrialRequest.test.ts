@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { defaultDirectory, parseInstruction, parseRelay, parseUpload } from "../src/TrialRequest.ts"
+import { defaultDirectory, parseDownload, parseInstruction, parseRelay, parseUpload } from "../src/TrialRequest.ts"
 
 const refused = <A>(result: Result.Result<A, { readonly _tag: string }>): boolean =>
   Result.isFailure(result) && result.failure._tag === "UsageInvalid"
@@ -15,6 +15,13 @@ describe("TrialRequest", () => {
     assert.isTrue(refused(parseUpload("data.csv")))
     assert.isTrue(refused(parseUpload("data.csv:app/data.csv")))
     assert.isTrue(refused(parseUpload(":/app/data.csv")))
+  })
+  it("splits a download at the first colon after an absolute path", () => {
+    assert.deepStrictEqual(parseDownload("/app:result"), Result.succeed({ source: "/app", target: "result" }))
+    assert.deepStrictEqual(parseDownload("/app/x:C:x"), Result.succeed({ source: "/app/x", target: "C:x" }))
+    assert.isTrue(refused(parseDownload("/app")))
+    assert.isTrue(refused(parseDownload("/app:")))
+    assert.isTrue(refused(parseDownload("app:result")))
   })
   it("takes exactly one instruction, and not an empty one", () => {
     assert.deepStrictEqual(parseInstruction("do it", undefined), Result.succeed({ text: "do it" }))

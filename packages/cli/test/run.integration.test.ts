@@ -1,5 +1,5 @@
 /** A relay that serves, and a trial on it; the processes of the command are few because each takes a second to start. */
-import { SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
+import { EVIDENCE, SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import * as fs from "node:fs"
@@ -8,6 +8,20 @@ import { eventually, type HarnessProcess, ROOT, start } from "./HarnessProcess.t
 import { bundlePath, read, SECONDS, TEST_LIMIT } from "./trialFiles.ts"
 
 const example = (name: string): string => join(ROOT, "examples/hello-team", name)
+
+/** A task whose user has a name, and in which somebody else reports; removed with the directory around `out`. */
+const fixture = (out: string): string => {
+  const file = `${out}.fixture.yaml`
+  fs.writeFileSync(
+    file,
+    [
+      "user_name: Nora Isabel Grant",
+      "directory: [{ name: Ledger Scout, role: bot, is_channel_member: true }]",
+      "scripted: [{ label: ledger-report, actor: Ledger Scout, content: north 17, reply_to_task: true }]"
+    ].join("\n")
+  )
+  return file
+}
 
 /** The relay that all tests of this file use; the last one ends it. */
 class Served extends Context.Service<Served, { readonly relay: HarnessProcess; readonly url: string }>()(
@@ -68,7 +82,11 @@ layer(Served.layer, { excludeTestServices: true, timeout: TEST_LIMIT })("relay s
         const upload = ["--upload", `${example("playbook.yaml")}:/tmp/hello-team/playbook.yaml`]
         const keys = ["--user-key-env", "USER_KEY", "--owner-key-env", "OWNER_KEY"]
         const where = ["--relay", url, "--stack", "reference", "--out", out]
-        const harness = yield* start(["run", ...files, ...task, ...upload, ...keys, ...where], { env: secrets })
+        const people = ["--fixture", fixture(out), "--evidence-for", "ledger", "--run-id", "bench-1"]
+        const result = ["--download", `/app/hello.txt:${out}.txt`]
+        const harness = yield* start(["run", ...files, ...task, ...upload, ...keys, ...where, ...people, ...result], {
+          env: secrets
+        })
         assert.strictEqual(yield* harness.ended, 0, harness.stderr())
 
         const lines = harness.stdout().trimEnd().split("\n")
@@ -86,7 +104,20 @@ layer(Served.layer, { excludeTestServices: true, timeout: TEST_LIMIT })("relay s
           `next:     node packages/cli/src/bin.ts show ${out}`
         ])
         const summary = JSON.parse(read(join(out, SUMMARY))) as Record<string, unknown>
-        assert.deepInclude(summary, { outcome: "done", relay_url: url, warnings: [] })
+        assert.deepInclude(summary, { outcome: "done", relay_url: url, warnings: [], run_id: "bench-1" })
+        assert.strictEqual(read(`${out}.txt`), "Hello, world!\n")
+        assert.strictEqual(harness.stderr(), `/app/hello.txt is in ${out}.txt\n`)
+        const evidence = JSON.parse(read(join(out, EVIDENCE))) as {
+          readonly task_name: string
+          readonly directory: ReadonlyArray<{ readonly name: string }>
+          readonly messages: ReadonlyArray<{ readonly content: string }>
+        }
+        assert.strictEqual(evidence.task_name, "ledger")
+        assert.deepStrictEqual(
+          evidence.directory.map(({ name }) => name),
+          ["Ledger Scout"]
+        )
+        assert.strictEqual(evidence.messages[1]?.content, "north 17")
         const bundle = fs
           .readdirSync(out, { recursive: true, encoding: "utf8" })
           .filter((name) => fs.statSync(join(out, name)).isFile())

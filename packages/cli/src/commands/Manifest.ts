@@ -3,7 +3,7 @@
  */
 import type { Condition } from "@buzz-orchestra/manifest/Condition"
 import { Dialect } from "@buzz-orchestra/manifest/Dialect"
-import { endpointsJsonSchema, manifestJsonSchema } from "@buzz-orchestra/manifest/ManifestJsonSchema"
+import { endpointsJsonSchema, fixtureJsonSchema, manifestJsonSchema } from "@buzz-orchestra/manifest/ManifestJsonSchema"
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import { Console, Effect, Option, Path } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -116,20 +116,23 @@ const show = Command.make(
   ])
 )
 
+const SCHEMAS = { manifest: manifestJsonSchema, endpoints: endpointsJsonSchema, fixture: fixtureJsonSchema }
+
 const schema = Command.make(
   "schema",
   {
-    of: Argument.Literals("of", ["manifest", "endpoints"]).pipe(
+    of: Argument.Literals("of", ["manifest", "endpoints", "fixture"]).pipe(
       Argument.withDescription("Of which file"),
       Argument.withDefault("manifest" as const)
     )
   },
   Effect.fn("manifest.schema")(function* ({ of }) {
-    const document = of === "manifest" ? manifestJsonSchema() : endpointsJsonSchema()
-    yield* Console.log(JSON.stringify(document, undefined, 2))
+    yield* Console.log(JSON.stringify(SCHEMAS[of](), undefined, 2))
   })
 ).pipe(
-  Command.withDescription("Print the JSON Schema of a manifest, or of an endpoints file, for editors"),
+  Command.withDescription(
+    "Print the JSON Schema of a manifest, of an endpoints file or of a task's fixture, for editors"
+  ),
   Command.withExamples([
     { command: "buzz-orchestra manifest schema > manifest.schema.json", description: "For a YAML language server" },
     { command: "buzz-orchestra manifest schema endpoints", description: "Of the endpoints file" }

@@ -2,13 +2,13 @@
  * `run`: one trial of a manifest on one task.
  */
 import { Effect, Option, Result } from "effect"
-import { AGENT_USERS, DEFAULT_AGENT_USERS } from "@buzz-orchestra/runtime/AgentUsers"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandError, type UsageInvalid } from "../CommandError.ts"
 import { importTrialCommand } from "../internal/importTrialCommand.ts"
 import { parseInstruction, parseRelay, parseUpload, REFERENCE_STACK, type TrialRequest } from "../TrialRequest.ts"
 import { environmentFlags, toEnvironment } from "./EnvironmentFlags.ts"
 import { relayFlags, toRelayOptions } from "./RelayFlags.ts"
+import { toTrialSettings, trialFlags } from "./TrialFlags.ts"
 
 const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
@@ -55,25 +55,7 @@ const flags = {
   ),
   ownerKeyEnv: text("owner-key-env", "NAME", "Variable with the relay owner's key, to attest the trial's identities"),
   userKeyEnv: text("user-key-env", "NAME", "Variable with the key of the user who posts. Default: a fresh key"),
-  readinessTimeout: Flag.Finite("readiness-timeout").pipe(
-    Flag.filter(
-      (seconds) => seconds > 0,
-      (seconds) => `Expected a number of seconds above 0, got ${seconds}`
-    ),
-    Flag.withMetavar("SECONDS"),
-    Flag.withDescription("How long the agents may take to be ready. Default: 60"),
-    Flag.optional
-  ),
-  agentUsers: Flag.Literals("agent-users", AGENT_USERS).pipe(
-    Flag.withDescription(
-      "Whom the agents run as: the environment's user, each a user of its own, or that where it can be"
-    ),
-    Flag.withDefault(DEFAULT_AGENT_USERS)
-  ),
-  sweep: Flag.Literals("sweep", ["stack", "all"]).pipe(
-    Flag.withDescription("What ends with the trial: the stack, or also the services that agents started for the task"),
-    Flag.withDefault("stack" as const)
-  ),
+  ...trialFlags,
   json: jsonFlag
 }
 
@@ -96,9 +78,7 @@ export const toRequest = (flags: Flags): Result.Result<TrialRequest, UsageInvali
       relayGateway: value(flags.relayGateway),
       ownerKeyVariable: value(flags.ownerKeyEnv),
       userKeyVariable: value(flags.userKeyEnv),
-      readinessSeconds: value(flags.readinessTimeout),
-      agentUsers: flags.agentUsers,
-      sweep: flags.sweep,
+      ...(yield* toTrialSettings(flags)),
       relayOptions: yield* toRelayOptions(flags, value(flags.relay), value(flags.userRelay)),
       keepsChannel: flags.keepChannel
     }
@@ -127,8 +107,13 @@ export const run = Command.make(
     },
     {
       command:
-        "buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction-file task.md --upload repo:/app",
-      description: "The task from a file, with a folder to work on"
+        "buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction-file task.md --upload repo:/app --download /app:result",
+      description: "The task from a file, with a folder to work on, which is there again when it is over"
+    },
+    {
+      command:
+        "buzz-orchestra run team.yaml --endpoints endpoints.json --stack ./buzz-linux --instruction-file task.md --fixture fixture.yaml --evidence-for fix-the-report",
+      description: "A task with people of its own, graded by what is said"
     },
     {
       command:

@@ -52,7 +52,10 @@ export const launchRenderings: Renderings<RuntimeLaunchReason> = {
   }),
   TransferFailed: ({ detail, direction, environment, path }) => ({
     line: `${environment}: the ${direction} of ${path} failed: ${detail}`,
-    next: "check that there is space left and that the path can be written in the environment"
+    next:
+      direction === "upload"
+        ? "check that there is space left and that the path can be written in the environment"
+        : "check that the path is there in the environment, and that there is space left on this machine"
   }),
   ConfigurationOutOfBounds: sentence("buzz-orchestra run --help lists the flags and what they take"),
   CredentialWithoutClass: sentence(CHECK_ROSTER),

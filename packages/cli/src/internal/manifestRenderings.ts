@@ -1,4 +1,4 @@
-import type { ManifestReason } from "@buzz-orchestra/manifest/ManifestError"
+import type { ManifestOperation, ManifestReason } from "@buzz-orchestra/manifest/ManifestError"
 import type { Renderings } from "./rendering.ts"
 
 /** The reasons of the manifest package say what is wrong and what to do in one sentence. */
@@ -13,8 +13,13 @@ const artifact = (reason: { readonly message: string }) =>
 const roster = (reason: { readonly message: string }) =>
   sentence(reason, "the agents of a trial are those of the manifest's roster, numbered from 1")
 
-/** For anything that is wrong with an endpoints file, whose fields fail with the same reasons as a manifest's. */
-export const CORRECT_ENDPOINTS = "correct the endpoints file; it names exactly the endpoints of the manifest"
+const CORRECT_ENDPOINTS = "correct the endpoints file; it names exactly the endpoints of the manifest"
+
+/** For anything that is wrong with a file that is no manifest: its fields fail with the same reasons as a manifest's. */
+export const NEXT_OF_FILES: Partial<Record<ManifestOperation, string>> = {
+  "load endpoints": CORRECT_ENDPOINTS,
+  "load fixture": "correct the fixture file; buzz-orchestra manifest schema fixture prints what may stand in it"
+}
 
 const endpoints = (reason: { readonly message: string }) => sentence(reason, CORRECT_ENDPOINTS)
 
