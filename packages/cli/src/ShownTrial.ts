@@ -71,7 +71,7 @@ const COLLECT_LIMIT = "2 minutes"
 /** What could not be had of a trial that went well is an error; of any other it is told, and its own end counts. */
 const collecting = <E>(running: Effect.Effect<TrialResult, E>, { note }: Following, { collect }: ShowOptions) => {
   if (collect === undefined) return running
-  const told = Effect.catch(collect(note), (error) => note(Failure.fromError(error).line))
+  const told = Effect.catchTag(collect(note), "EnvironmentError", (error) => note(Failure.fromError(error).line))
   // Whoever stopped the trial waits for its end.
   const bounded = Effect.timeoutOrElse(Effect.interruptible(told), {
     duration: COLLECT_LIMIT,
