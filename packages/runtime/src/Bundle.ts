@@ -4,7 +4,8 @@
  */
 import type { Dialect } from "@buzz-orchestra/manifest/Dialect"
 import { Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
-import { BUNDLE, CONFIG, EVENTS, MANIFEST, RECEIPTS, RESULT, SUMMARY, TRANSCRIPT } from "./BundleFiles.ts"
+import { ArtifactManifest } from "./ArtifactManifest.ts"
+import { ARTIFACTS, BUNDLE, CONFIG, EVENTS, MANIFEST, RECEIPTS, RESULT, SUMMARY, TRANSCRIPT } from "./BundleFiles.ts"
 import * as EventLine from "./EventLine.ts"
 import type { TrialConfig } from "./HarborTrial.ts"
 import { Receipt } from "./Receipt.ts"
@@ -127,6 +128,7 @@ const readOpened = Effect.fnUntraced(function* (path: string) {
   const summary = yield* json(SUMMARY, Schema.decodeUnknownSync(TrialSummary))
   const config = yield* json(CONFIG, (value) => value as TrialConfig)
   const transcript = yield* json(TRANSCRIPT, Schema.decodeUnknownSync(Transcript))
+  yield* json(ARTIFACTS, Schema.decodeUnknownSync(ArtifactManifest))
   const manifest = Option.flatMap(yield* textOf(MANIFEST), (text) =>
     attempt(MANIFEST, malformed, () => manifestOf(text))
   )

@@ -6,8 +6,20 @@ import type { Condition } from "@buzz-orchestra/manifest/Condition"
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import { Effect, FileSystem, type Path, type PlatformError } from "effect"
 import * as Accounting from "./Accounting.ts"
+import * as ArtifactManifest from "./ArtifactManifest.ts"
 import * as Bundle from "./Bundle.ts"
-import { ARTIFACTS, CONFIG, EVENTS, MANIFEST, RECEIPTS, RESULT, SUMMARY, TIMING, TRANSCRIPT } from "./BundleFiles.ts"
+import {
+  ARTIFACTS,
+  COLLECTED,
+  CONFIG,
+  EVENTS,
+  MANIFEST,
+  RECEIPTS,
+  RESULT,
+  SUMMARY,
+  TIMING,
+  TRANSCRIPT
+} from "./BundleFiles.ts"
 import { type TrialConfig, trialResult } from "./HarborTrial.ts"
 import { accountAgents } from "./internal/accountAgents.ts"
 import { inspectFiles } from "./internal/inspectFiles.ts"
@@ -72,7 +84,7 @@ const complete = Effect.fnUntraced(function* (bundle: Bundle.Bundle, redactor: R
     TIMING,
     directory.writeJson(TIMING, TrialTiming.of(words.facts.phases, words.facts.startedAt, words.endedAt))
   )
-  yield* writing(ARTIFACTS, directory.writeJson(ARTIFACTS, []))
+  yield* writing(ARTIFACTS, directory.writeJson(ARTIFACTS, artifactsOf(bundle)))
 
   const files = (yield* directory.files).filter((name) => name !== SUMMARY && name !== RESULT)
   const inspection = yield* inspectFiles(directory, files, redactor)
@@ -94,6 +106,10 @@ const complete = Effect.fnUntraced(function* (bundle: Bundle.Bundle, redactor: R
   yield* directory.writeJson(RESULT, result)
   return { written: [...written, SUMMARY, RESULT].toSorted(), summary }
 })
+
+/** A harness that was killed as it collected them may have had only some of them, and where they were is the convention's. */
+const artifactsOf = ({ files }: Bundle.Bundle) =>
+  ArtifactManifest.of("/logs/artifacts", files.some((name) => name.startsWith(`${COLLECTED}/`)) ? "failed" : "skipped")
 
 const need = <A>({ directory }: Bundle.Bundle, value: A | undefined, name: string) =>
   value === undefined

@@ -10,8 +10,10 @@ import * as Accounting from "./Accounting.ts"
 import * as Bundle from "./Bundle.ts"
 import {
   bundleName,
+  COLLECTED,
   CONFIG,
   EVENTS,
+  EVIDENCE,
   inBundle,
   MANIFEST,
   RECEIPTS,
@@ -61,6 +63,7 @@ const problemsOf = (bundle: Bundle.Bundle, inspection: Inspection): ReadonlyArra
     : digestProblems(bundle.summary, bundle, inspection)),
   ...(bundle.summary !== undefined && !bundle.hasResult ? [{ path: RESULT, problem: "it is missing" }] : []),
   ...manifestProblems(bundle),
+  ...evidenceProblems(bundle, inspection),
   ...eventProblems(bundle),
   ...transcriptProblems(bundle)
 ]
@@ -84,6 +87,15 @@ const digestProblems = (
       .map((path) => ({ path, problem: `its sha256 is ${inspection.digests[path]}, not ${digests[path]}` })),
     ...(secret_scan.clean === null ? [{ path: SUMMARY, problem: "the files were not read again at the end" }] : [])
   ]
+}
+
+/** What is graded is what was exported: nobody was to write there after that. */
+const evidenceProblems = ({ summary }: Bundle.Bundle, { digests }: Inspection): ReadonlyArray<Bundle.Malformed> => {
+  const exported = summary?.evidence?.sha256
+  const path = `${COLLECTED}/${bundleName(EVIDENCE)}`
+  const problem =
+    "it is not the evidence that was exported: something in the environment changed it before it was collected"
+  return exported === undefined || digests[path] === undefined || digests[path] === exported ? [] : [{ path, problem }]
 }
 
 const manifestProblems = ({ config, manifest, summary }: Bundle.Bundle): ReadonlyArray<Bundle.Malformed> => {

@@ -38,6 +38,13 @@ export interface ExecResult {
   readonly omittedBytes: number
 }
 
+/** How much of a folder may land on this machine. */
+export interface DownloadLimits {
+  readonly maxBytes: number
+  /** Files, folders and links. */
+  readonly maxFiles: number
+}
+
 /** Facts about an environment that are fixed once it exists. */
 export interface EnvironmentFacts {
   /** `local`, `docker`, … */
@@ -97,7 +104,11 @@ export class EnvironmentService extends Context.Service<
      * cannot be entered from here.
      */
     readonly bridge?: (listen: string, target: string) => Effect.Effect<void, EnvironmentError, Scope.Scope>
-    /** Copies a folder out; files that cannot be read are returned, the rest is copied. */
-    downloadDirectory(source: string, target: string): Effect.Effect<ReadonlyArray<string>, EnvironmentError>
+    /** Copies a folder out; what cannot be read, or would go beyond `limits`, is returned by name, the rest is copied. */
+    downloadDirectory(
+      source: string,
+      target: string,
+      limits?: DownloadLimits
+    ): Effect.Effect<ReadonlyArray<string>, EnvironmentError>
   }
 >()("@buzz-orchestra/runtime/EnvironmentService") {}

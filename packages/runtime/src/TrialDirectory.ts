@@ -4,6 +4,7 @@
  */
 import { Effect, FileSystem, Path, PlatformError, Stream } from "effect"
 import { ARTIFACTS, BUNDLE, COLLECTED, EXCEPTION, PHASE_LOGS, RESULT, TRAJECTORY, VERIFIER } from "./BundleFiles.ts"
+import { filesBelow } from "./internal/filesBelow.ts"
 
 /** Documents that are written late: an earlier trial's would stand for one that is killed before. */
 const LATE: ReadonlySet<string> = new Set([RESULT, EXCEPTION, TRAJECTORY, ARTIFACTS])
@@ -79,13 +80,11 @@ export const open = Effect.fn("TrialDirectory.open")(function* (
     yield* fs.rename(unfinished, at(name))
   })
 
-  const all = Effect.gen(function* () {
-    const entries = yield* fs.readDirectory(root, { recursive: true })
-    const files = yield* Effect.filter(entries, (entry) =>
-      Effect.map(fs.stat(at(entry)), ({ type }) => type === "File")
-    )
-    return files.toSorted()
-  })
+  const all = filesBelow(root).pipe(
+    Effect.map((found) => found.flatMap(({ kind, name }) => (kind === "file" ? [name] : []))),
+    Effect.provideService(FileSystem.FileSystem, fs),
+    Effect.provideService(Path.Path, path)
+  )
 
   return {
     path: root,

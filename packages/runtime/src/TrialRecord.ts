@@ -10,6 +10,7 @@ import * as BundleLog from "./internal/bundleLog.ts"
 import type { Reached } from "./internal/reachRelay.ts"
 import type { AgentUsersHeld } from "./AgentUsers.ts"
 import type { Accounts } from "./Accounting.ts"
+import type { ArtifactStatus } from "./ArtifactManifest.ts"
 import type { InstalledStack } from "./StackInstaller.ts"
 import type { TrialDirectory } from "./TrialDirectory.ts"
 import type { Outcome, Phase, SweptProcess, TrialHappening, TrialNames } from "./TrialEvent.ts"
@@ -39,6 +40,8 @@ export interface TrialFacts {
   readonly scripted?: ReadonlyArray<ScriptedEvent>
   /** The evidence as it was put into the environment. */
   readonly evidence?: EvidenceSummary
+  /** What became of what the trial left in the environment. */
+  readonly artifacts?: ArtifactStatus
   readonly sweep?: { readonly survivors: ReadonlyArray<SweptProcess>; readonly spared: ReadonlyArray<SweptProcess> }
 }
 

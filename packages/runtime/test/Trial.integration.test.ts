@@ -2,7 +2,15 @@ import { conditionWith } from "@buzz-orchestra/manifest/testing/TestManifest"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
 import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
-import { programLog, RESULT, SUMMARY, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
+import {
+  ARTIFACTS,
+  COLLECTED,
+  EVIDENCE,
+  programLog,
+  RESULT,
+  SUMMARY,
+  TRANSCRIPT
+} from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, FileSystem, Layer, Redacted } from "effect"
 import {
@@ -45,6 +53,9 @@ const finished = Effect.gen(function* () {
     agents: yield* processesWith("/bin/sh /opt/buzz/bin/buzz-acp"),
     forwarders: yield* processesWith("sleep 500")
   }
+  yield* inside(
+    "mkdir -p /logs/artifacts/deep && cd /logs/artifacts && echo kept >deep/notes.txt && ln -s deep/notes.txt last"
+  )
   yield* leadSays("DONE: nothing was done")
   const result = yield* Fiber.join(fiber)
   return { handle, options, result, running }
@@ -80,6 +91,23 @@ layer(Finished.layer, { excludeTestServices: true, timeout: "30 seconds" })("Tri
         const text = yield* fs.readFileString(`${options.directory}/${file}`)
         for (const secret of secrets) assert.notInclude(text, secret, file)
       }
+    })
+  )
+
+  it.effect("keeps the artifacts that were left in the sandbox, and the evidence among them", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { directory } = (yield* Finished).options
+      const collected = `${directory}/${COLLECTED}`
+      assert.strictEqual(yield* fs.readFileString(`${collected}/deep/notes.txt`), "kept\n")
+      assert.strictEqual(yield* fs.readFileString(`${collected}/last`), "kept\n")
+      assert.strictEqual(
+        yield* fs.readFileString(`${collected}/buzz-evidence.json`),
+        yield* fs.readFileString(`${directory}/${EVIDENCE}`)
+      )
+      assert.deepStrictEqual(JSON.parse(yield* fs.readFileString(`${directory}/${ARTIFACTS}`)), [
+        { source: "/logs/artifacts", destination: COLLECTED, type: "directory", status: "ok", service: null }
+      ])
     })
   )
 

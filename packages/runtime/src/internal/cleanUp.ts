@@ -8,6 +8,7 @@ import * as Redaction from "../Redaction.ts"
 import type { InstalledStack } from "../StackInstaller.ts"
 import * as TeamState from "../TeamState.ts"
 import type { TrialRun } from "../TrialRuntime.ts"
+import { collectArtifacts } from "./collectArtifacts.ts"
 import { collectLogs } from "./collectLogs.ts"
 import { accountsOf } from "./accountsOf.ts"
 import { KEEP_ACCOUNTS, keepAccounts } from "./keepAccounts.ts"
@@ -113,6 +114,8 @@ const collect = Effect.fnUntraced(function* (clean: CleanUp) {
   const { options } = run.trial
   const trajectory = keepTrajectory({ options, record, directory: run.directory, events, redact })
   yield* record.step(WRITE_TRAJECTORY, TRAJECTORY_DEADLINE, trajectory)
+  // Before that nobody had anything to do, and nothing is there.
+  if (channel !== undefined) yield* collectArtifacts(run, redactor)
 })
 
 const account = Effect.fnUntraced(function* (

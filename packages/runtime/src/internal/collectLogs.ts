@@ -2,7 +2,7 @@
  * Makes sure that this machine has every byte of the stack's logs. The watch delivers them as they are written, so that
  * normally there is nothing left to do but to compare sizes.
  */
-import { Effect, Exit, FileSystem, Path, Result, Stream } from "effect"
+import { Effect, Exit, FileSystem, Path, Result } from "effect"
 import type { Supervision } from "../AgentSupervisor.ts"
 import { inBundle } from "../BundleFiles.ts"
 import { EnvironmentError, TransferFailed } from "../EnvironmentError.ts"
@@ -10,10 +10,11 @@ import { EnvironmentService } from "../EnvironmentService.ts"
 import type { Layout } from "../Layout.ts"
 import type { LogCapture } from "../LogCapture.ts"
 import * as OwnedDirectory from "../OwnedDirectory.ts"
-import * as Redaction from "../Redaction.ts"
+import type * as Redaction from "../Redaction.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
 import { sentence } from "./bounded.ts"
 import { parseSizes, sizesScript } from "./exitScript.ts"
+import { redactedStream } from "./redactedStream.ts"
 
 export interface CollectLogsOptions {
   readonly layout: Layout
@@ -75,7 +76,7 @@ const fetch = Effect.fnUntraced(
     yield* Effect.gen(function* () {
       const copy = path.join(yield* OwnedDirectory.make, "log")
       yield* environment.download(source, copy)
-      yield* directory.writeStream(inBundle(name), redacted(fs.stream(copy), redactor))
+      yield* directory.writeStream(inBundle(name), redactedStream(fs.stream(copy), redactor))
     }).pipe(
       Effect.catchTag("PlatformError", ({ message }) =>
         Effect.fail(
@@ -94,17 +95,3 @@ const fetch = Effect.fnUntraced(
   },
   (effect) => Effect.scoped(effect)
 )
-
-/** The bytes without secrets, whole lines at a time: a log may be larger than what this process may take. */
-const redacted = <E>(bytes: Stream.Stream<Uint8Array, E>, redactor: Redaction.Redactor) =>
-  bytes.pipe(
-    Stream.mapAccum(
-      () => Redaction.NOTHING_HELD,
-      (held, piece) => {
-        const [kept, shown] = Redaction.feed(redactor, held, piece)
-        return [kept, [shown]] as const
-      },
-      { onHalt: (held) => [Redaction.applyBytes(redactor, held)] }
-    ),
-    Stream.filter((part) => part.length > 0)
-  )

@@ -1,13 +1,13 @@
 /**
- * Files and folders out of an environment. Nothing that comes from there decides where anything is written here, except
- * below the target: names that lead out of it are refused, and links are made last, so that no file is written through one.
+ * Files and folders out of an environment, as `unpacker` writes them.
  */
-import { Effect, Exit, type FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
+import { Effect, type FileSystem, type Path, Stream } from "effect"
 import type { EnvironmentError } from "../EnvironmentError.ts"
-import { concat } from "./markedFrames.ts"
-import type { TarEntry } from "./tarFormat.ts"
-import { feedTar, initialTar, type TarToken } from "./tarReader.ts"
+import type { DownloadLimits } from "../EnvironmentService.ts"
+import { concatBytes } from "./concatBytes.ts"
+import { feedTar, initialTar } from "./tarReader.ts"
 import { runTransfer, type TransferHost, transferFailed } from "./transfer.ts"
+import { makeUnpacker, type OrFailed, plain } from "./unpacker.ts"
 
 export interface DownloadHost extends TransferHost {
   readonly fs: FileSystem.FileSystem
@@ -56,25 +56,22 @@ const TAR_ACCEPTED = [0, 1, 2]
 export const downloadFolder = Effect.fnUntraced(function* (
   host: DownloadHost,
   source: string,
-  target: string
+  target: string,
+  limits: DownloadLimits = NO_LIMITS
 ): Effect.fn.Return<ReadonlyArray<string>, EnvironmentError> {
   const orFailed = refusal(host, source)
   yield* orFailed(host.fs.makeDirectory(target, { recursive: true }))
-  let listed: Uint8Array = new Uint8Array(0)
+  const listing = listingWithin(limits === NO_LIMITS ? Number.POSITIVE_INFINITY : LISTING_BYTES)
   yield* runTransfer(host, {
     direction: "download",
     path: source,
     argv: ["sh", "-c", LIST_SCRIPT, "download", source],
-    output: (bytes) => Stream.runForEach(bytes, (part) => Effect.sync(() => void (listed = concat(listed, part)))),
+    output: (bytes) => Stream.runForEach(bytes, (part) => Effect.sync(() => listing.push(part))),
     // find's own complaints about folders do not make the rest unreadable.
     accept: [0, 1]
   })
-  const expected = new TextDecoder()
-    .decode(listed)
-    .split("\0")
-    .filter((name) => name !== "")
-    .map(plain)
-  const unpacker = makeUnpacker(host, target, orFailed)
+  const stop = transferFailed(host.environment, "download", source, "more lies there than may be copied")
+  const unpacker = makeUnpacker({ ...host, target, orFailed, limits, stop })
   yield* runTransfer(host, {
     direction: "download",
     path: source,
@@ -86,105 +83,32 @@ export const downloadFolder = Effect.fnUntraced(function* (
         Stream.runForEach(unpacker.take),
         Effect.onExit(() => unpacker.close)
       )
-  })
+  }).pipe(Effect.catchIf(unpacker.isFull, () => Effect.void))
   yield* unpacker.links
-  if (!unpacker.isComplete())
+  if (!unpacker.isComplete() && !unpacker.isFull())
     return yield* transferFailed(host.environment, "download", source, "the archive ended early")
-  return expected.filter((name) => !unpacker.copied.has(name))
+  return listing.names().filter((name) => !unpacker.copied.has(name))
 })
 
-const plain = (name: string): string => name.replace(/^\.\//, "")
+const NO_LIMITS: DownloadLimits = { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIVE_INFINITY }
 
-type OrFailed = <A>(effect: Effect.Effect<A, PlatformError.PlatformError>) => Effect.Effect<A, EnvironmentError>
+/** Bytes of names that are remembered where somebody may have made names without end. */
+const LISTING_BYTES = 1024 * 1024
+
+/** The names that were listed, as many of them as fit. */
+const listingWithin = (limit: number) => {
+  const parts: Array<Uint8Array> = []
+  let length = 0
+  return {
+    push: (part: Uint8Array) => {
+      if (length < limit) parts.push(part)
+      length += part.length
+    },
+    names: (): ReadonlyArray<string> => new TextDecoder().decode(concatBytes(parts)).split("\0").slice(0, -1).map(plain)
+  }
+}
 
 const refusal =
   (host: DownloadHost, source: string): OrFailed =>
   (effect) =>
     Effect.mapError(effect, (cause) => transferFailed(host.environment, "download", source, cause.message, cause))
-
-/** Whether a path stays below where it starts. */
-const staysBelow = (path: string): boolean => {
-  let depth = 0
-  for (const part of path.split("/")) {
-    if (part === "..") depth--
-    else if (part !== "" && part !== ".") depth++
-    if (depth < 0) return false
-  }
-  return !path.startsWith("/")
-}
-
-const makeUnpacker = (host: DownloadHost, target: string, orFailed: OrFailed) => {
-  const { fs, path } = host
-  const copied = new Set<string>()
-  const links: Array<{ readonly name: string; readonly to: string }> = []
-  let file: { readonly name: string; readonly handle: FileSystem.File; readonly scope: Scope.Closeable } | undefined
-  let complete = false
-
-  const close = Effect.suspend(() => {
-    const open = file
-    file = undefined
-    return open === undefined ? Effect.void : Scope.close(open.scope, Exit.void)
-  })
-
-  const begin = Effect.fnUntraced(function* (entry: TarEntry) {
-    const name = plain(entry.path)
-    if (!staysBelow(name)) return
-    const at = path.join(target, name)
-    switch (entry.type) {
-      case "directory":
-        return yield* orFailed(fs.makeDirectory(at, { recursive: true }))
-      case "file": {
-        yield* orFailed(fs.makeDirectory(path.dirname(at), { recursive: true }))
-        const scope = yield* Scope.make()
-        const mode = (entry.mode & 0o777) | 0o600
-        const handle = yield* orFailed(Scope.provide(fs.open(at, { flag: "w", mode }), scope))
-        file = { name, handle, scope }
-        return
-      }
-      case "hardlink": {
-        const original = plain(entry.link)
-        if (!copied.has(original)) return
-        yield* orFailed(fs.copyFile(path.join(target, original), at))
-        copied.add(name)
-        return
-      }
-      case "symlink":
-        if (staysBelow(path.join(path.dirname(name), entry.link)) && !entry.link.startsWith("/"))
-          links.push({ name, to: entry.link })
-        return
-      default:
-        return
-    }
-  })
-
-  const take = Effect.fnUntraced(function* (token: TarToken) {
-    switch (token._tag) {
-      case "Entry":
-        return yield* begin(token.entry)
-      case "Content":
-        return file === undefined ? undefined : yield* orFailed(file.handle.writeAll(token.bytes))
-      case "EntryEnd":
-        if (file !== undefined) copied.add(file.name)
-        return yield* close
-      case "End":
-        complete = true
-    }
-  })
-
-  const makeLinks = Effect.suspend(() =>
-    Effect.forEach(
-      links,
-      ({ name, to }) =>
-        fs
-          .remove(path.join(target, name), { force: true })
-          .pipe(
-            Effect.andThen(fs.symlink(to, path.join(target, name))),
-            Effect.andThen(Effect.sync(() => copied.add(name))),
-            orFailed
-          ),
-      { discard: true }
-    )
-  )
-
-  return { take, close, links: makeLinks, copied, isComplete: () => complete }
-}

@@ -2,7 +2,13 @@
  * An `EnvironmentService` over any place that can start a process and hand over its three streams.
  */
 import { Duration, Effect, FileSystem, Path, Random, type Scope } from "effect"
-import { type EnvironmentFacts, EnvironmentService, type ExecOptions, type ExecResult } from "../EnvironmentService.ts"
+import {
+  type DownloadLimits,
+  type EnvironmentFacts,
+  EnvironmentService,
+  type ExecOptions,
+  type ExecResult
+} from "../EnvironmentService.ts"
 import { EnvironmentError, ShellMissing } from "../EnvironmentError.ts"
 import type { OpenProcess } from "../ByteDuplex.ts"
 import { makeShell } from "../Shell.ts"
@@ -88,8 +94,8 @@ export const environmentOver = Effect.fnUntraced(function* (
     download: Effect.fn("EnvironmentService.download")((source: string, target: string) =>
       downloadFile(host, source, target)
     ),
-    downloadDirectory: Effect.fn("EnvironmentService.downloadDirectory")((source: string, target: string) =>
-      downloadFolder(host, source, target)
+    downloadDirectory: Effect.fn("EnvironmentService.downloadDirectory")(
+      (source: string, target: string, limits?: DownloadLimits) => downloadFolder(host, source, target, limits)
     )
   })
 })

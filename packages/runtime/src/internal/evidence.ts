@@ -8,6 +8,7 @@ import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import type { FoundChannel } from "@buzz-orchestra/relay/FoundChannel"
 import { type NostrEvent, tagValues } from "@buzz-orchestra/relay/NostrEvent"
 import { Effect } from "effect"
+import { folderOf } from "../ArtifactManifest.ts"
 import { bundleName, EVIDENCE, EVIDENCE_ERROR } from "../BundleFiles.ts"
 import { type EnvironmentFacts, EnvironmentService } from "../EnvironmentService.ts"
 import type { ScriptedEvent } from "../TaskFixture.ts"
@@ -22,8 +23,7 @@ import { isTruncated, replyTo } from "./transcript.ts"
 export const EXPORT_EVIDENCE = "export the evidence"
 
 /** Where verifiers look for it inside the environment. */
-export const evidencePath = ({ logsDirectory }: EnvironmentFacts): string =>
-  `${logsDirectory}/artifacts/${bundleName(EVIDENCE)}`
+export const evidencePath = (facts: EnvironmentFacts): string => `${folderOf(facts)}/${bundleName(EVIDENCE)}`
 
 /** A channel that a task's verifier wants to see. */
 export interface ObservedChannel {

@@ -3,7 +3,8 @@
  * for secrets, `summary.json` and `result.json`.
  */
 import { Clock, Duration, Effect, Option } from "effect"
-import { ARTIFACTS, COLLECTED, EXCEPTION, RESULT, SUMMARY, TIMING } from "../BundleFiles.ts"
+import { ARTIFACTS, EXCEPTION, RESULT, SUMMARY, TIMING } from "../BundleFiles.ts"
+import * as ArtifactManifest from "../ArtifactManifest.ts"
 import { type EnvironmentFacts, EnvironmentService } from "../EnvironmentService.ts"
 import { exceptionText, type TrialConfig, trialConfig, trialResult } from "../HarborTrial.ts"
 import * as Redaction from "../Redaction.ts"
@@ -71,16 +72,12 @@ export const keepBundle = Effect.fnUntraced(function* ({ directory, error, optio
     return summarize({ ...input, finishedLater: false })
   })
   if (directory === undefined) return yield* summaryOf([], undefined)
-  const { handle, outcome } = yield* record.facts
+  const { artifacts = "skipped", handle, outcome } = yield* record.facts
   const redactor = trialRedactor(handle, options)
   const scrub = (text: string) => Redaction.apply(redactor, text)
   yield* record.step("write the timing", DOCUMENT_DEADLINE, writeTiming(record, directory))
-  const { logsDirectory } = environment
-  yield* record.step(
-    "list the artifacts",
-    DOCUMENT_DEADLINE,
-    directory.writeJson(ARTIFACTS, artifactsOf(logsDirectory))
-  )
+  const manifest = ArtifactManifest.of(ArtifactManifest.folderOf(environment), artifacts)
+  yield* record.step("list the artifacts", DOCUMENT_DEADLINE, directory.writeJson(ARTIFACTS, manifest))
   const exception = exceptionText({ outcome: outcome?.outcome, detail: outcome?.detail, error })
   if (exception !== undefined)
     yield* record.step("write the exception", DOCUMENT_DEADLINE, directory.write(EXCEPTION, scrub(exception)))
@@ -116,14 +113,3 @@ const writeTiming = Effect.fnUntraced(function* (record: TrialRecord, directory:
   const { phases, startedAt } = yield* record.facts
   yield* directory.writeJson(TIMING, TrialTiming.of(phases, startedAt, yield* Clock.currentTimeMillis))
 })
-
-/** The folder whose contents Harbor always collects. Of it, the evidence is kept here, as a document of the bundle. */
-export const artifactsOf = (logsDirectory: string) => [
-  {
-    source: `${logsDirectory}/artifacts`,
-    destination: COLLECTED,
-    type: "directory",
-    status: "skipped",
-    service: null
-  }
-]

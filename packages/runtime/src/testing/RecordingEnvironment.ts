@@ -4,7 +4,13 @@
  */
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Ref } from "effect"
 import { EnvironmentError, TransferFailed } from "../EnvironmentError.ts"
-import { type EnvironmentFacts, EnvironmentService, type ExecOptions, type ExecResult } from "../EnvironmentService.ts"
+import {
+  type DownloadLimits,
+  type EnvironmentFacts,
+  EnvironmentService,
+  type ExecOptions,
+  type ExecResult
+} from "../EnvironmentService.ts"
 import { makeReplayedWatches } from "../internal/replayedWatches.ts"
 import type { WatchEvent } from "../WatchEvent.ts"
 
@@ -181,13 +187,28 @@ const make = Effect.fnUntraced(function* (options: RecordingOptions) {
 
   const downloadDirectory = Effect.fn("EnvironmentService.downloadDirectory")(function* (
     source: string,
-    target: string
+    target: string,
+    limits: DownloadLimits = { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIVE_INFINITY }
   ) {
     yield* record({ _tag: "DirectoryDownloaded", source, target })
-    for (const [name, file] of files) {
-      if (name.startsWith(`${source}/`)) yield* write(file, name, path.join(target, name.slice(source.length + 1)))
+    yield* Effect.mapError(fs.makeDirectory(target, { recursive: true }), (cause) =>
+      failed("download", source, cause.message, cause)
+    )
+    const left: Array<string> = []
+    let [bytes, count] = [0, 0]
+    for (const [at, file] of files) {
+      if (!at.startsWith(`${source}/`)) continue
+      const name = at.slice(source.length + 1)
+      const size = bytesOf(file.content).length
+      if (bytes + size > limits.maxBytes || count >= limits.maxFiles) {
+        left.push(name)
+        continue
+      }
+      bytes += size
+      count++
+      yield* write(file, at, path.join(target, name))
     }
-    return [] as ReadonlyArray<string>
+    return left as ReadonlyArray<string>
   })
 
   const watch = Effect.fn("EnvironmentService.watch")(function* (directory: string) {

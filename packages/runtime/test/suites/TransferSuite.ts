@@ -137,6 +137,26 @@ export const transferSuite = (it: EnvironmentIt, options: EnvironmentSuiteOption
       })
     )
 
+    it.effect("copies no more than it may, and names what it left", () =>
+      Effect.gen(function* () {
+        const environment = yield* EnvironmentService
+        const fs = yield* FileSystem.FileSystem
+        const place = yield* scratch
+        const host = yield* hostFolder
+        yield* output(`cd ${place}; head -c 5000 /dev/zero >large; echo small >small; ln large again; mkdir full`)
+        yield* output(`cd ${place}/full; for i in 0 1 2 3 4 5 6 7 8 9; do echo $i >$i; done`)
+        const bytes = { maxBytes: 4096, maxFiles: 100 }
+        const large = yield* environment.downloadDirectory(place, `${host}/bytes`, bytes)
+        assert.deepStrictEqual([...large].toSorted(), ["again", "large"])
+        assert.strictEqual(yield* fs.readFileString(`${host}/bytes/small`), "small\n")
+        assert.strictEqual(yield* fs.readFileString(`${host}/bytes/full/9`), "9\n")
+        const many = yield* environment.downloadDirectory(place, `${host}/files`, { maxBytes: 100_000, maxFiles: 6 })
+        const copied = yield* fs.readDirectory(`${host}/files`, { recursive: true })
+        assert.isAtMost(copied.length, 6)
+        assert.strictEqual(many.length + copied.filter((name) => name !== "full").length, 13)
+      })
+    )
+
     it.effect("names what a folder has that cannot be copied, and copies the rest", () =>
       Effect.gen(function* () {
         const environment = yield* EnvironmentService

@@ -66,7 +66,12 @@ export class MemoryFiles {
           this.entries.delete(from)
         }),
       readFile: (path) => this.calling("read", path, () => this.need(path).slice()),
-      readDirectory: (path) => Effect.sync(() => this.below(path).map((entry) => entry.slice(path.length + 1))),
+      readDirectory: (path, options) =>
+        Effect.sync(() =>
+          this.below(path)
+            .map((entry) => entry.slice(path.length + 1))
+            .filter((entry) => options?.recursive === true || !entry.includes("/"))
+        ),
       stat: (path) => this.attempt(path, () => this.info(path)),
       access: (path) => (this.entries.has(path) ? Effect.void : Effect.fail(failure(path, "no such file", "NotFound"))),
       open: (path, options) => this.openFile(path, options?.flag ?? "r")
