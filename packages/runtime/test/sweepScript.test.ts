@@ -54,6 +54,20 @@ describe("parseSnapshot", () => {
     )
   })
 
+  it("reads all arguments from one answer as well, whatever they look like", () => {
+    const lines = [
+      "/proc/1/cmdline:init",
+      "/proc/7/cmdline:node",
+      "/proc/7/cmdline:",
+      "/proc/7/cmdline:a\n/proc/1/cmdline:b"
+    ].map((record) => `${record}\0`)
+    const taken = parseSnapshot(marker, "/opt/buzz/bin", output("", `${M}arguments\n${lines.join("")}`))
+    assert.deepStrictEqual(
+      taken.processes.map(({ argv }) => argv),
+      [["init"], ["node", "", "a\n/proc/1/cmdline:b"]]
+    )
+  })
+
   it("takes nothing for marked where it asked and was not answered", () => {
     const asked = (sections: string) => parseSnapshot(marker, "/opt/buzz/bin", output("", sections), "A=b").marked
     assert.deepStrictEqual(asked(""), new Set<number>())

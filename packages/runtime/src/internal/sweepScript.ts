@@ -36,10 +36,17 @@ cat /proc/[0-9]*/stat 2>/dev/null
 printf "\${m}exe\\n"
 ${eachUser(becoming, "LC_ALL=C", "ls -ln /proc/[0-9]*/exe 2>/dev/null")}
 ${variable === undefined ? "" : markedScript(variable, "LC_ALL=C grep -laF -e $v /proc/[0-9]*/environ 2>/dev/null")}
-for p in ${variable === undefined ? "/proc/[0-9]*" : ownOf(bin)}; do
-  printf "\${m}%s\\n" "\${p#/proc/}"
-  cat "$p/cmdline" 2>/dev/null
-done
+set -- ${variable === undefined ? "/proc/[0-9]*" : ownOf(bin)}
+# One fork for all of them where grep can print what ends in NUL; one for each where it is busybox's.
+if [ "$(LC_ALL=C grep -zaHc '' /proc/$$/cmdline 2>/dev/null)" ]; then
+  printf "\${m}arguments\\n"
+  LC_ALL=C grep -zaH '' $(printf '%s/cmdline ' "$@") 2>/dev/null </dev/null
+else
+  for p; do
+    printf "\${m}%s\\n" "\${p#/proc/}"
+    cat "$p/cmdline" 2>/dev/null
+  done
+fi
 else
 ${PS_STATS}
 printf "\${m}stat\\n"
@@ -76,9 +83,10 @@ export const parseSnapshot = (marker: Marker, bin: string, output: string, varia
     sections.set(section.slice(0, end), section.slice(end + 1))
   }
   const executables = parseExecutables(sections.get("exe") ?? "")
+  const together = parseArguments(sections.get("arguments") ?? "")
   const processes = parseProcStats(sections.get("stat") ?? "").map((stat): ProcessRecord => {
     const { pid, ppid, session, startTime, state } = stat
-    const argv = (sections.get(String(pid)) ?? "").replace(/\0$/, "").split("\0")
+    const argv = together.get(pid) ?? (sections.get(String(pid)) ?? "").replace(/\0$/, "").split("\0")
     return { pid, ppid, state, session, startTime, exe: executables.get(pid), argv: argv[0] === "" ? [] : argv }
   })
   const [shell = 0, entry = 0] = (sections.get("shell") ?? "").trim().split(" ").map(Number)
@@ -91,6 +99,19 @@ export const parseSnapshot = (marker: Marker, bin: string, output: string, varia
     ...(variable === undefined ? {} : { marked: new Set(marked.filter((pid) => pid > 0)) }),
     bin: real === "" || real === bin ? [bin] : [bin, real]
   }
+}
+
+/** `<file>:<argument>` for each, with NUL after it, which no argument can hold: none passes for another process's. */
+const parseArguments = (records: string): ReadonlyMap<number, ReadonlyArray<string>> => {
+  const byPid = new Map<number, Array<string>>()
+  for (const record of records.split("\0")) {
+    const [, pid, argument] = /^\/proc\/([0-9]+)\/cmdline:([^]*)$/.exec(record) ?? []
+    if (pid === undefined || argument === undefined) continue
+    const known = byPid.get(Number(pid))
+    if (known === undefined) byPid.set(Number(pid), [argument])
+    else known.push(argument)
+  }
+  return byPid
 }
 
 /** A path with a line break could pass for another process's line: a pid of which two things are said has no executable. */
