@@ -61,28 +61,36 @@ const STREAM_SCRIPT = placeScript(
 
 const INLINE_SCRIPT = placeScript(`cat >"$new"`)
 
-/** Writes one file. A file's content is streamed; it keeps the mode it has here unless another is given. */
+/** Writes one file. A large one is streamed; it keeps the mode it has here unless another is given. */
 export const uploadFile = Effect.fnUntraced(function* (
   host: UploadHost,
   source: UploadSource,
   target: string,
   options: { readonly mode?: number; readonly owner?: string }
 ): Effect.fn.Return<void, EnvironmentError> {
-  if ("path" in source) {
-    const info = yield* orFailed(host, target, host.fs.stat(source.path))
-    if (info.type !== "File") return yield* failed(host, target, `${source.path} is no file`)
-    const size = ByteSize.toNumberUnsafe(info.size)
-    const args = uploadArguments(target, options.mode ?? info.mode & 0o7777, options.owner, size)
-    return yield* send(
-      host,
-      target,
-      args,
-      orFailedStream(host, target, host.fs.stream(source.path, { chunkSize: CHUNK_BYTES }))
-    )
+  if (!("path" in source)) {
+    const { content } = source
+    const bytes = Redacted.isRedacted(content) ? new TextEncoder().encode(Redacted.value(content)) : content
+    return yield* uploadBytes(host, bytes, target, options)
   }
-  const bytes = Redacted.isRedacted(source.content)
-    ? new TextEncoder().encode(Redacted.value(source.content))
-    : source.content
+  const info = yield* orFailed(host, target, host.fs.stat(source.path))
+  if (info.type !== "File") return yield* failed(host, target, `${source.path} is no file`)
+  const size = ByteSize.toNumberUnsafe(info.size)
+  const mode = options.mode ?? info.mode & 0o7777
+  if (size <= INLINE_BYTES) {
+    const bytes = yield* orFailed(host, target, host.fs.readFile(source.path))
+    return yield* uploadBytes(host, bytes, target, { ...options, mode })
+  }
+  const content = orFailedStream(host, target, host.fs.stream(source.path, { chunkSize: CHUNK_BYTES }))
+  return yield* send(host, target, uploadArguments(target, mode, options.owner, size), content)
+})
+
+const uploadBytes = Effect.fnUntraced(function* (
+  host: UploadHost,
+  bytes: Uint8Array,
+  target: string,
+  options: { readonly mode?: number; readonly owner?: string }
+): Effect.fn.Return<void, EnvironmentError> {
   const args = uploadArguments(target, options.mode ?? DEFAULT_MODE, options.owner, bytes.length)
   if (bytes.length > INLINE_BYTES) return yield* send(host, target, args, Stream.make(bytes))
   const output = yield* host.shell.run({
