@@ -13,6 +13,11 @@ import { HAS_PROC, PROC_STAT, PS_STATS } from "./processText.ts"
 /** Pause between two rounds, in seconds. */
 export const ROUND_SECONDS = 0.05
 
+/** The same once nothing has happened for `IDLE_ROUNDS`: a team that thinks for minutes is not to be disturbed by forks. */
+const IDLE_SECONDS = 0.2
+
+const IDLE_ROUNDS = 20
+
 /** The same where each round takes a `ps`, which looks at every process of the machine. */
 const PS_ROUND_SECONDS = 0.25
 
@@ -34,15 +39,15 @@ mark=$(printf '\\001%s' "$digits")
 nl='
 '
 set -f
-round=0 sizes= offsets=$nl places=0 watched= reported=
+round=0 idle=0 sizes= offsets=$nl places=0 watched= reported=
 
 # Without it more than was announced is sent, and again in the next round.
 command -v head >/dev/null || head() { cat; }
 
 ${PROC_STAT}
 ${PS_STATS}
-if ${HAS_PROC}; then read_stats=stats_of_proc pause=${ROUND_SECONDS}
-else read_stats=stats_of_ps pause=${PS_ROUND_SECONDS}
+if ${HAS_PROC}; then read_stats=stats_of_proc pause=${ROUND_SECONDS} idle_pause=${IDLE_SECONDS}
+else read_stats=stats_of_ps pause=${PS_ROUND_SECONDS} idle_pause=${PS_ROUND_SECONDS}
 fi
 
 stats_of_ps() { table=$(ps_stats "$@"); }
@@ -76,6 +81,7 @@ logs() {
     if [ $length -gt ${CHUNK_BYTES} ]; then length=${CHUNK_BYTES} more=1 sizes=; fi
     if [ $length -gt 0 ]; then
       say "L $from $length $file"
+      idle=0
       tail -c +$((from + 1)) -- "./$file" | head -c $length
     fi
     from=$((from + length))
@@ -152,6 +158,7 @@ processes() {
     now="$now$entry/$kind/$start$nl"
     case $reported in *"$nl$entry/$kind/$start$nl"*) continue ;; esac
     say "P $pid $state $start \${entry%/*}"
+    idle=0
   done
   reported=$now
 }
@@ -164,8 +171,10 @@ while :; do
   fi
   IFS=' '
   if [ -z "$more" ]; then
-    round=$((round + 1))
+    round=$((round + 1)) idle=$((idle + 1))
     say "R $round"
-    sleep $pause || sleep 1
+    if [ $idle -gt ${IDLE_ROUNDS} ]; then sleep $idle_pause || sleep 1
+    else sleep $pause || sleep 1
+    fi
   fi
 done`
