@@ -9,7 +9,7 @@ import type { TrialDirectory } from "../TrialDirectory.ts"
 import type { Phase, TrialEvent } from "../TrialEvent.ts"
 import { sentence } from "./bounded.ts"
 import { eventText } from "./eventText.ts"
-import { scrubbed } from "./scrubbed.ts"
+import { mayHaveSecrets, scrubbed } from "./scrubbed.ts"
 
 /** What was told, and when: `elapsed` is in seconds of the monotonic clock. */
 interface Told {
@@ -50,8 +50,9 @@ export const make = Effect.gen(function* () {
       const texts = new Map<string, string>()
       const put = (file: string, text: string) => texts.set(file, `${texts.get(file) ?? ""}${text}\n`)
       for (const { elapsed, event } of batch) {
-        const clean = scrubbed(event, scrub)
-        put(EVENTS, eventLine(clean, elapsed))
+        const json = eventLine(event, elapsed)
+        const clean = mayHaveSecrets(json, scrub) ? scrubbed(event, scrub) : event
+        put(EVENTS, clean === event ? json : eventLine(clean, elapsed))
         if (event._tag === "PhaseStarted") open.add(event.phase)
         const text = eventText(clean)
         if (text === undefined) continue

@@ -1,10 +1,12 @@
 /** The value with every text of it, names of fields excepted, as `scrub` returns it. Keeps the shape, so that JSON stays JSON. */
-export const scrubbed = <A>(value: A, scrub: (text: string) => string): A => {
+export const scrubbed = <A>(value: A, scrub: (text: string) => string): A =>
   // Nearly no document has a secret, and one look at all of it costs less than one at each text in it.
-  const whole = JSON.stringify(value)
+  mayHaveSecrets(JSON.stringify(value), scrub) ? (scrubbedValue(value, scrub) as A) : value
+
+/** Whether `scrubbed` would have to look at each text of the value with this JSON. */
+export const mayHaveSecrets = (json: string, scrub: (text: string) => string): boolean =>
   // A colour inside a secret is seen only where it is one, and in JSON it is written as text.
-  return !whole.includes("\\u001b") && scrub(whole) === whole ? value : (scrubbedValue(value, scrub) as A)
-}
+  json.includes("\\u001b") || scrub(json) !== json
 
 const scrubbedValue = (value: unknown, scrub: (text: string) => string): unknown => {
   if (typeof value === "string") return scrub(value)

@@ -15,7 +15,8 @@ export const spellingsOf = (secret: Redacted.Redacted<string>): ReadonlyArray<st
 const parts = (secret: string): ReadonlyArray<string> => {
   const lines = secret.split(/[\r\n]+/)
   const signature = /"([0-9a-f]{128})"/.exec(secret)?.[1]
-  return [secret, ...lines, ...lines.map((line) => line.trim()), ...(signature === undefined ? [] : [signature])]
+  const all = [secret, ...lines, ...lines.map((line) => line.trim()), ...(signature === undefined ? [] : [signature])]
+  return [...new Set(all)]
 }
 
 const spellings = (secret: string): ReadonlyArray<string> => [
