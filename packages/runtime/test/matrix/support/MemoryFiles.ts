@@ -14,7 +14,7 @@ const DIRECTORY = Symbol("directory")
 
 /** The files and who uses them. */
 export class MemoryFiles {
-  private readonly entries = new Map<string, Uint8Array | typeof DIRECTORY>([["/", DIRECTORY]])
+  private readonly entries = new Map<string, Growing | typeof DIRECTORY>([["/", DIRECTORY]])
   private readonly open = new Map<number, string>()
   private readonly before: BeforeCall
   private count = 0
@@ -35,13 +35,13 @@ export class MemoryFiles {
 
   text(path: string): string | undefined {
     const entry = this.entries.get(path)
-    return entry instanceof Uint8Array ? new TextDecoder().decode(entry) : undefined
+    return entry instanceof Growing ? entry.text() : undefined
   }
 
   /** Puts a file and its directories there, whatever is planned to go wrong. */
   put(path: string, text: string): void {
     this.makeParents(path)
-    this.entries.set(path, new TextEncoder().encode(text))
+    this.entries.set(path, new Growing(encoder.encode(text)))
   }
 
   /** The service. What no trial asks of a disk is missing, and asking for it is a defect. */
@@ -57,15 +57,15 @@ export class MemoryFiles {
       remove: (path) => Effect.sync(() => [path, ...this.below(path)].forEach((entry) => this.entries.delete(entry))),
       writeFile: (path, data, options) =>
         options?.flag === "a"
-          ? this.calling("append", path, () => this.set(path, concat(this.have(path), data)))
-          : this.calling("write", path, () => this.set(path, data.slice())),
+          ? this.calling("append", path, () => this.have(path).append(data))
+          : this.calling("write", path, () => this.set(path, new Growing(data.slice()))),
       chmod: (path) => this.calling("write", path, () => void this.need(path)),
       rename: (from, to) =>
         this.calling("write", to, () => {
           this.set(to, this.need(from))
           this.entries.delete(from)
         }),
-      readFile: (path) => this.calling("read", path, () => this.need(path).slice()),
+      readFile: (path) => this.calling("read", path, () => this.need(path).bytes().slice()),
       readDirectory: (path, options) =>
         Effect.sync(() =>
           this.below(path)
@@ -90,17 +90,18 @@ export class MemoryFiles {
     const id = ++this.count
     const opening = this.calling(flag === "r" ? "read" : "write", path, () => {
       if (flag === "r") this.need(path)
-      else this.set(path, new Uint8Array())
+      else this.set(path, new Growing(new Uint8Array()))
       this.open.set(id, path)
     })
     let position = 0
     const read = (length: number) => {
-      const bytes = this.need(path).subarray(position, position + length)
+      const bytes = this.need(path)
+        .bytes()
+        .subarray(position, position + length)
       position += bytes.length
       return bytes
     }
-    const append = (bytes: Uint8Array) =>
-      this.calling("append", path, () => this.set(path, concat(this.need(path), bytes)))
+    const append = (bytes: Uint8Array) => this.calling("append", path, () => this.need(path).append(bytes))
     return Effect.as(
       Effect.acquireRelease(opening, () => Effect.sync(() => void this.open.delete(id))),
       {
@@ -136,20 +137,21 @@ export class MemoryFiles {
     })
   }
 
-  private set(path: string, bytes: Uint8Array): void {
+  private set(path: string, file: Growing): void {
     if (this.entries.get(parentOf(path)) !== DIRECTORY) throw new Error(`no directory ${parentOf(path)}`)
-    this.entries.set(path, bytes)
+    this.entries.set(path, file)
   }
 
-  private need(path: string): Uint8Array {
+  private need(path: string): Growing {
     const entry = this.entries.get(path)
-    if (entry instanceof Uint8Array) return entry
+    if (entry instanceof Growing) return entry
     throw new Error("no such file")
   }
 
-  private have(path: string): Uint8Array {
-    const entry = this.entries.get(path)
-    return entry instanceof Uint8Array ? entry : new Uint8Array()
+  /** Makes the file where there is none. */
+  private have(path: string): Growing {
+    if (!(this.entries.get(path) instanceof Growing)) this.set(path, new Growing(new Uint8Array()))
+    return this.need(path)
   }
 
   private info(path: string): FileSystem.File.Info {
@@ -184,9 +186,30 @@ export const failure = (
 
 const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf("/")))
 
-const concat = (a: Uint8Array, b: Uint8Array): Uint8Array => {
-  const both = new Uint8Array(a.length + b.length)
-  both.set(a)
-  both.set(b, a.length)
-  return both
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** What is in a file, in the pieces in which it was written: most are appended to often and read once. */
+class Growing {
+  private pieces: Array<Uint8Array>
+
+  constructor(whole: Uint8Array) {
+    this.pieces = [whole]
+  }
+
+  append(piece: Uint8Array): void {
+    this.pieces.push(piece.slice())
+  }
+
+  bytes(): Uint8Array {
+    const [first] = this.pieces
+    if (this.pieces.length === 1 && first !== undefined) return first
+    const whole = new Uint8Array(Buffer.concat(this.pieces))
+    this.pieces = [whole]
+    return whole
+  }
+
+  text(): string {
+    return decoder.decode(this.bytes())
+  }
 }
