@@ -34,17 +34,34 @@ const holds = ({ sweepAll, team }: RealScript, outcome: RealOutcome) => {
 /** They mostly wait for each other's processes. */
 const ROW = { timeout: Cases.timeout(240_000), concurrent: true }
 
+/** One trial with a worker of each of these manners. */
+const everybody = script({ team: [[], ...LIVELY.map((manner) => [manner])] })
+let ofEverybody: Promise<RealOutcome> | undefined
+
+/** A trial of its own for each manner in a soak. Else one for all of them: what a trial costs is mostly not its agents. */
+const trialWith = (manner: Manner) => {
+  if (!Cases.SOAKING)
+    return [everybody, Effect.promise(() => (ofEverybody ??= Effect.runPromise(runReal(everybody))))] as const
+  const alone = script({ team: [[], [manner]] })
+  return [alone, runReal(alone)] as const
+}
+
 describe("an agent that", () => {
-  for (const manner of LIVELY)
+  for (const [index, manner] of LIVELY.entries())
     it.live(
       `${manner.replaceAll("-", " ")} leaves nothing behind but what the task may have asked for`,
       () =>
         Effect.gen(function* () {
-          const it = script({ team: [[], [manner]] })
-          const outcome = yield* runReal(it)
+          const [it, running] = trialWith(manner)
+          const outcome = yield* running
           holds(it, outcome)
           assert.strictEqual(outcome.outcome, "done")
-          assert.deepStrictEqual(outcome.left, spared([manner]))
+          assert.deepStrictEqual(outcome.left, it.team.flatMap(spared))
+          const agentId = `worker-${Cases.SOAKING ? 1 : index + 1}`
+          assert.include(
+            outcome.summary.agents.map((agent) => agent.agent_id),
+            agentId
+          )
         }),
       ROW
     )
@@ -115,7 +132,7 @@ describe("a team with any of these manners", () => {
     ([script]) => Effect.map(runReal(script), (outcome) => holds(script, outcome)),
     {
       timeout: Cases.timeout(180_000),
-      arbitrary: { ...Cases.options(20, 500), concurrency: 3, maxShrinks: 30 }
+      arbitrary: { ...Cases.options(20, 500), concurrency: 5, maxShrinks: 30 }
     }
   )
 })

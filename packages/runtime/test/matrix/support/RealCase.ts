@@ -2,6 +2,7 @@
  * One case of the matrix of real processes: runs a trial whose agents have the asked manners, ends it as asked, and looks at
  * what is left, from outside the sandbox, before and after the sandbox is closed.
  */
+import { inBundle } from "@buzz-orchestra/runtime/BundleFiles"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
 import type { Phase } from "@buzz-orchestra/runtime/TrialEvent"
@@ -106,7 +107,7 @@ const unlikeLogs = Effect.fnUntraced(function* (directory: string) {
   const sizes = [...stdout.matchAll(/^ *(\d+) (.+\.log)$/gm)]
   return yield* Effect.filter(
     yield* Effect.forEach(sizes, ([, there = "", name = ""]) =>
-      fs.stat(`${directory}/${name}`).pipe(
+      fs.stat(`${directory}/${inBundle(name)}`).pipe(
         Effect.map(({ size }) => [name, Number(size), Number(there)] as const),
         Effect.orElseSucceed(() => [name, -1, Number(there)] as const)
       )
