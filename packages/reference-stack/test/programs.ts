@@ -5,7 +5,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ReferenceStack from "@buzz-orchestra/reference-stack/ReferenceStack"
 import { Deferred, Effect, Fiber, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
-import { type AddressInfo, createServer } from "node:net"
+import { randomInt } from "node:crypto"
+import { createServer } from "node:net"
 
 /** The directory of the built programs: looked up once, not for each of the many that are started. */
 export const programDirectory: Promise<string> = Effect.runPromise(
@@ -89,14 +90,13 @@ export const start = (
     return running
   })
 
-/** A port that nobody uses right now. */
-export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {
+/** A port that nobody uses right now: none that the system gives to others, who could have it before it is used here. */
+export const freePort: Effect.Effect<number> = Effect.callback<number, Error>((resume) => {
+  const port = randomInt(10_000, 20_000)
   const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
+  server.once("error", (error) => resume(Effect.fail(error)))
+  server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))
+}).pipe(Effect.retry({ times: 20 }), Effect.orDie)
 
 /**
  * For tests that start processes. They mostly wait, so those of a file run beside each other; they take a second or two,

@@ -67,7 +67,7 @@ export const bridge = (port: number, relayUrl: string): Effect.Effect<Bridge, ne
       client.pipe(upstream)
       upstream.pipe(client)
     })
-    await listen(server, port)
+    await listenAgain(server, port)
   })
   const down = Effect.promise(async () => {
     const closing = server
@@ -87,6 +87,21 @@ export const takeN = <A, E, R>(stream: Stream.Stream<A, E, R>, count: number) =>
 
 /** Fails the test when the effect takes longer than 10 seconds. */
 export const bounded = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(effect, "10 seconds")
+
+/**
+ * A program that any test of this process is starting has its sockets as well, for the moment until it is that program, so a port
+ * that was just given up may still be taken.
+ */
+const listenAgain = async (server: Server, port: number): Promise<void> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return void (await listen(server, port))
+    } catch (error) {
+      if (attempt === 100 || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
 
 const listen = (server: Server, port: number): Promise<number> =>
   new Promise((resolve, reject) => {
