@@ -12,6 +12,7 @@ import * as ProcessOwner from "@buzz-orchestra/runtime/ProcessOwner"
 import { Effect, Layer } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
+import { once } from "node:events"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -38,14 +39,15 @@ const deadOwner = Effect.map(HostProcess, ({ self }): Owner => {
 /** A process of that owner with a child, as a sandbox that outlived its harness would be. The scope ends what is left. */
 const leftover = (owner: Owner | string) =>
   Effect.acquireRelease(
-    Effect.sync(() => {
+    Effect.promise(async () => {
       const marks =
         typeof owner === "string" ? { [ProcessOwner.OWNER_VARIABLE]: owner } : ProcessOwner.toVariable(owner)
-      const child = spawn("sh", ["-c", "trap '' TERM; sleep 300 & wait"], {
+      const child = spawn("sh", ["-c", "trap '' TERM; sleep 300 >/dev/null & echo started; wait"], {
         detached: true,
-        stdio: "ignore",
+        stdio: ["ignore", "pipe", "ignore"],
         env: { PATH: process.env["PATH"] ?? "", ...marks }
       })
+      await once(child.stdout, "data")
       return child.pid ?? 0
     }),
     (pid) =>
