@@ -5,7 +5,7 @@ import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
 import * as TestTrial from "@buzz-orchestra/runtime/testing/TestTrial"
 import { Trial } from "@buzz-orchestra/runtime/Trial"
 import { TrialEvents } from "@buzz-orchestra/runtime/TrialEvents"
-import { phaseLog, RESULT, SUMMARY, TIMING, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
+import { BUNDLE, phaseLog, RESULT, SUMMARY, TIMING, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, layer } from "@effect/vitest"
 import { Cause, ConfigProvider, Context, Effect, Exit, Fiber, FileSystem, Layer, Option, Stream } from "effect"
 import { TestConsole } from "effect/testing"
@@ -157,6 +157,19 @@ layer(layers)("bundle", (it) => {
       const { code, stdout } = yield* invoke("bundle", "verify", yield* Finished)
       assert.strictEqual(code, 0)
       assert.match(stdout, /: \d+ files, all as they should be\n$/)
+    })
+  )
+
+  it.effect("may be named by its folder in the trial directory, and by no other of its folders", () =>
+    Effect.gen(function* () {
+      const directory = yield* Finished
+      const verified = yield* invoke("bundle", "verify", `${directory}/${BUNDLE}`)
+      assert.deepStrictEqual([verified.code, verified.stderr], [0, ""])
+      assert.match(verified.stdout, /: \d+ files, all as they should be\n$/)
+      assert.strictEqual((yield* invoke("show", `${directory}/${BUNDLE}/`)).code, 0)
+      const refused = yield* invoke("show", `${directory}/agent`)
+      assert.strictEqual(refused.code, 125)
+      assert.include(refused.stderr, "neither config.json nor agent/buzz")
     })
   )
 

@@ -4,32 +4,16 @@
  */
 import type { Condition } from "@buzz-orchestra/manifest/Condition"
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
-import { Effect, FileSystem, type Path, type PlatformError } from "effect"
-import * as Accounting from "./Accounting.ts"
-import * as ArtifactManifest from "./ArtifactManifest.ts"
+import { Effect, FileSystem, type Path } from "effect"
 import * as Bundle from "./Bundle.ts"
-import {
-  ARTIFACTS,
-  COLLECTED,
-  CONFIG,
-  EVENTS,
-  MANIFEST,
-  RECEIPTS,
-  RESULT,
-  SUMMARY,
-  TIMING,
-  TRANSCRIPT
-} from "./BundleFiles.ts"
+import { CONFIG, EVENTS, MANIFEST, RESULT, SUMMARY } from "./BundleFiles.ts"
 import { type TrialConfig, trialResult } from "./HarborTrial.ts"
-import { accountAgents } from "./internal/accountAgents.ts"
 import { inspectFiles } from "./internal/inspectFiles.ts"
 import { type LastWords, lastWords } from "./internal/lastWords.ts"
+import { lateDocuments } from "./internal/lateDocuments.ts"
 import { summarize, type SummarizedError } from "./internal/summarize.ts"
-import { transcript } from "./internal/transcript.ts"
 import type { Redactor } from "./Redaction.ts"
-import * as Receipt from "./Receipt.ts"
 import type { TrialSummary } from "./TrialSummary.ts"
-import * as TrialTiming from "./TrialTiming.ts"
 
 /** What was done. */
 export interface Finished {
@@ -72,19 +56,7 @@ const complete = Effect.fnUntraced(function* (bundle: Bundle.Bundle, redactor: R
   yield* tidy(bundle)
   const words = lastWords(bundle.events)
   const error = errorOf(words)
-  const written: Array<string> = []
-  const writing = (name: string, write: Effect.Effect<void, PlatformError.PlatformError>) =>
-    bundle.files.includes(name) ? Effect.void : Effect.tap(write, () => Effect.sync(() => void written.push(name)))
-
-  const accounts = Accounting.of(yield* accountAgents(directory, condition.manifest, words), "the harness was killed")
-  const receipts = accounts.receipts.map((receipt) => `${Receipt.toLine(receipt)}\n`).join("")
-  yield* writing(RECEIPTS, directory.write(RECEIPTS, receipts, { mode: 0o600 }))
-  yield* writing(TRANSCRIPT, directory.writeJson(TRANSCRIPT, transcriptOf(words)))
-  yield* writing(
-    TIMING,
-    directory.writeJson(TIMING, TrialTiming.of(words.facts.phases, words.facts.startedAt, words.endedAt))
-  )
-  yield* writing(ARTIFACTS, directory.writeJson(ARTIFACTS, artifactsOf(bundle)))
+  const { accounts, written } = yield* lateDocuments({ bundle, config, condition, words, error })
 
   const files = (yield* directory.files).filter((name) => name !== SUMMARY && name !== RESULT)
   const inspection = yield* inspectFiles(directory, files, redactor)
@@ -94,7 +66,13 @@ const complete = Effect.fnUntraced(function* (bundle: Bundle.Bundle, redactor: R
     options: { ...idsOf(config), condition },
     environment,
     container,
-    facts: { ...words.facts, accounts, ...(channelId === undefined ? {} : { handle: { channelId, credentials: [] } }) },
+    facts: {
+      ...words.facts,
+      accounts,
+      // One that was written had the relay's last word in it.
+      messageCount: bundle.transcript?.message_count ?? words.messages.length,
+      ...(channelId === undefined ? {} : { handle: { channelId, credentials: [] } })
+    },
     error,
     endedAt: words.endedAt,
     files,
@@ -106,10 +84,6 @@ const complete = Effect.fnUntraced(function* (bundle: Bundle.Bundle, redactor: R
   yield* directory.writeJson(RESULT, result)
   return { written: [...written, SUMMARY, RESULT].toSorted(), summary }
 })
-
-/** A harness that was killed as it collected them may have had only some of them, and where they were is the convention's. */
-const artifactsOf = ({ files }: Bundle.Bundle) =>
-  ArtifactManifest.of("/logs/artifacts", files.some((name) => name.startsWith(`${COLLECTED}/`)) ? "failed" : "skipped")
 
 const need = <A>({ directory }: Bundle.Bundle, value: A | undefined, name: string) =>
   value === undefined
@@ -160,14 +134,3 @@ const errorOf = ({ endedAt, facts, open }: LastWords): SummarizedError | undefin
     message: `the harness ended in the phase ${phase}, after ${when}, without a word`
   }
 }
-
-const transcriptOf = ({ channelId, facts, messages, names }: LastWords) =>
-  transcript({
-    channelId: channelId ?? "",
-    events: messages,
-    names,
-    taskEventId: facts.taskEvent?.id,
-    complete: false,
-    // Events are written without secrets.
-    redact: (text) => text
-  })

@@ -32,6 +32,8 @@ export interface ConfigInput {
   readonly environment: TrialSummary["environment"]
   /** Variables that hold API keys; Harbor writes a secret as a reference to its variable. */
   readonly apiKeyVariables: ReadonlyArray<string>
+  /** The task whose verifier grades what happened on the relay; `undefined` where none does. */
+  readonly evidenceFor: string | undefined
 }
 
 /** The trial's configuration, defaults left out. */
@@ -48,7 +50,8 @@ export const trialConfig = (input: ConfigInput) => ({
       manifest_sha256: input.manifestSha256,
       run_id: input.runId,
       trial_id: input.trialId,
-      relay_url: input.relayUrl
+      relay_url: input.relayUrl,
+      ...(input.evidenceFor === undefined ? {} : { evidence_for: input.evidenceFor })
     },
     ...(input.apiKeyVariables.length === 0
       ? {}

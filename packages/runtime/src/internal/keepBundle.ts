@@ -39,6 +39,7 @@ export const configOf = (options: TrialOptions, facts: EnvironmentFacts, directo
     timeoutSeconds: manifest.trial_budget.timeout_seconds,
     instruction: options.instruction,
     environment: environmentOf(facts),
+    evidenceFor: options.evidenceFor,
     apiKeyVariables: Object.values(options.endpoints).map(({ api_key_env }) => api_key_env)
   })
 }

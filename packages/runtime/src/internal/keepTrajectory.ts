@@ -1,10 +1,13 @@
 /**
  * Writes the trajectory: the channel as it was seen, and each agent as its logs on this machine tell.
  */
+import type { Condition } from "@buzz-orchestra/manifest/Condition"
 import { Duration, Effect, FileSystem, Ref, Stream } from "effect"
+import type { Accounts } from "../Accounting.ts"
 import * as AgentLog from "../AgentLog.ts"
 import * as AgentNarrative from "../AgentNarrative.ts"
 import { programLog, TRAJECTORY } from "../BundleFiles.ts"
+import type { InstalledStack } from "../StackInstaller.ts"
 import type { TrialRecord } from "../TrialRecord.ts"
 import * as Trajectory from "../Trajectory.ts"
 import type { TrialDirectory } from "../TrialDirectory.ts"
@@ -29,9 +32,40 @@ export interface KeepTrajectory {
 export const keepTrajectory = Effect.fnUntraced(function* (input: KeepTrajectory) {
   const { directory, events, options, record, redact } = input
   const { accounts, handle, outcome, stack, startedAt } = yield* record.facts
-  const { manifest, sha256 } = options.condition
+  yield* writeTrajectory(directory, {
+    trialId: options.trialId,
+    condition: options.condition,
+    task: options.instruction,
+    startedAtMillis: startedAt,
+    stack,
+    events,
+    names: handle === undefined ? new Map() : namesOf(handle),
+    agents: handle?.credentials ?? [],
+    accounts,
+    end: { outcome: outcome?.outcome, detail: outcome?.detail ?? "" },
+    redact
+  })
+})
+
+/** What is known of a trial, beside its logs. */
+export interface TrajectoryFacts extends Pick<
+  Trajectory.TrajectoryInput,
+  "end" | "events" | "names" | "redact" | "startedAtMillis" | "task" | "trialId"
+> {
+  readonly condition: Condition
+  readonly stack: Pick<InstalledStack, "digests"> | undefined
+  readonly agents: ReadonlyArray<Pick<Trajectory.TrajectoryAgent, "agentId" | "endpoint" | "kind" | "role">>
+  readonly accounts: Accounts | undefined
+}
+
+/** Reads the logs and writes the document. */
+export const writeTrajectory = Effect.fnUntraced(function* (
+  directory: TrialDirectory,
+  { accounts, condition, stack, ...facts }: TrajectoryFacts
+) {
+  const { manifest, sha256 } = condition
   const agents = yield* Effect.forEach(
-    handle?.credentials ?? [],
+    facts.agents,
     Effect.fnUntraced(function* ({ agentId, endpoint, kind, role }) {
       const agent: Trajectory.TrajectoryAgent = {
         agentId,
@@ -47,18 +81,12 @@ export const keepTrajectory = Effect.fnUntraced(function* (input: KeepTrajectory
     })
   )
   const trajectory = Trajectory.of({
-    trialId: options.trialId,
+    ...facts,
     condition: manifest.condition,
     manifestHash: sha256,
     version: stack?.digests["buzz-acp"] ?? "unknown",
-    task: options.instruction,
-    startedAtMillis: startedAt,
-    events,
-    names: handle === undefined ? new Map() : namesOf(handle),
     agents,
-    totals: accounts?.totals,
-    end: { outcome: outcome?.outcome, detail: outcome?.detail ?? "" },
-    redact
+    totals: accounts?.totals
   })
   yield* directory.writeJson(TRAJECTORY, trajectory)
 })
