@@ -26,7 +26,8 @@ import { ExitWith, runMain, Stopping, StoppingRef } from "./Stopping.ts"
 import { PLAIN } from "./Style.ts"
 import * as TracingSetup from "./TracingSetup.ts"
 
-const root = Command.make("buzz-orchestra").pipe(
+/** Every command, without the services that it runs on. */
+export const tree = Command.make("buzz-orchestra").pipe(
   Command.withDescription("Launch Buzz agent teams, watch them work, keep the proof"),
   Command.withExamples([
     { command: "buzz-orchestra demo", description: "Watch a team of three solve a small task, offline" },
@@ -37,7 +38,7 @@ const root = Command.make("buzz-orchestra").pipe(
 
 /** The command with these arguments. Everything a person should read has been printed when it ends. */
 export const command = (version: string, args: ReadonlyArray<string>) =>
-  Command.runWith(root, { version })(args).pipe(
+  Command.runWith(tree, { version })(args).pipe(
     Effect.catchCause(
       Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
         if (Cause.hasInterruptsOnly(cause)) return yield* Effect.interrupt
