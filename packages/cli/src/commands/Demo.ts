@@ -1,15 +1,16 @@
 /**
  * `demo`: the example team solves its task with scripted models, offline, with real processes and a real relay.
  */
-import { Effect, FileSystem, Option, Path } from "effect"
+import { Effect, FileSystem, Option, Path, Result } from "effect"
 import { Command } from "effect/cli"
 import { CommandError, ExampleMissing } from "../CommandError.ts"
 import type { EnvironmentRequest } from "../EnvironmentRequest.ts"
 import { Output } from "../Output.ts"
 import { importTrialCommand } from "../internal/importTrialCommand.ts"
-import { REFERENCE_STACK, type TrialRequest } from "../TrialRequest.ts"
+import { parseDownload, REFERENCE_STACK, type TrialRequest } from "../TrialRequest.ts"
 import { environmentFlags, toEnvironment } from "./EnvironmentFlags.ts"
 import { jsonFlag, outFlag } from "./Run.ts"
+import { trialFlags } from "./TrialFlags.ts"
 
 /** Where `endpoints.json` of the example tells the scripted models to look. */
 const PLAYBOOK_TARGET = "/tmp/hello-team/playbook.yaml"
@@ -29,9 +30,13 @@ const introduction = ({ _tag }: EnvironmentRequest) => [
 /** `buzz-orchestra demo`. */
 export const demo = Command.make(
   "demo",
-  { out: outFlag, json: jsonFlag, ...environmentFlags },
-  Effect.fn("demo")(function* ({ json, out, ...flags }) {
+  { out: outFlag, downloads: trialFlags.downloads, json: jsonFlag, ...environmentFlags },
+  Effect.fn("demo")(function* ({ downloads, json, out, ...flags }) {
     const environment = yield* toEnvironment("demo", flags, { _tag: "ThisMachine" })
+    const wanted = yield* Effect.mapError(
+      Effect.fromResult(Result.all(downloads.map(parseDownload))),
+      (reason) => new CommandError({ command: "demo", reason })
+    )
     const path = yield* Path.Path
     const output = yield* Output
     const example = yield* exampleDirectory
@@ -46,6 +51,7 @@ export const demo = Command.make(
       stack: REFERENCE_STACK,
       relay: { _tag: "Embedded" },
       uploads: [{ source: file("playbook.yaml"), target: PLAYBOOK_TARGET }],
+      downloads: wanted,
       relayGateway: undefined,
       ownerKeyVariable: undefined,
       userKeyVariable: undefined,
@@ -62,6 +68,10 @@ export const demo = Command.make(
   Command.withDescription("Watch a team of three solve a small task, offline, in seconds"),
   Command.withExamples([
     { command: "buzz-orchestra demo", description: "Run it and look at the bundle it leaves under trials/" },
+    {
+      command: "buzz-orchestra demo --download /app/hello.txt:hello.txt",
+      description: "And have what the team wrote"
+    },
     { command: "buzz-orchestra demo --json | jq .event", description: "The same as a stream of events" },
     {
       command: "buzz-orchestra demo --environment docker",
