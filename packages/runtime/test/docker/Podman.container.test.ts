@@ -33,6 +33,13 @@ describe.skipIf(!hasPodman)(`Podman${podmanSkipped}`, () => {
         }).pipe(Effect.provide(environment()))
       )
 
+      it.effect("is refused for the shell that its image lacks, in this engine's words for it", () =>
+        Effect.gen(function* () {
+          const error = yield* Effect.flip(output("true").pipe(Effect.provide(environmentOf("noShell", {}, podman))))
+          assert.strictEqual(error.reason._tag, "ShellMissing")
+        })
+      )
+
       it.effect("applies limits and finds the host by its own name", () =>
         Effect.gen(function* () {
           const { container } = (yield* EnvironmentService).facts

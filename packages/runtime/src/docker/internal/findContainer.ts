@@ -198,7 +198,7 @@ const notStarted =
   (error: EngineError): EnvironmentError => {
     const detail = error._tag === "EngineRefused" ? error.detail : ""
     if (/exec format error/i.test(detail)) return notCreatedAs(environment, `${wrongMachine(image)}: ${detail}`, error)
-    return /exec: \\?"sh\\?"|executable file .*not found/i.test(detail)
+    return /exec: \\?"sh\\?"|executable file [`'"]?sh[`'"]? not found/i.test(detail)
       ? new EnvironmentError({ operation: OPERATION, reason: new ShellMissing({ environment, detail }) })
       : notCreated(environment)(error)
   }
