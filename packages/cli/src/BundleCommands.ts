@@ -50,8 +50,9 @@ export const verify = Effect.fn("BundleCommands.verify")(function* ({ directory,
   const because = reason("bundle verify")
   const redactor = yield* because(redactorFor(directory, secrets))
   const found = yield* because(BundleVerification.verify(directory, redactor))
-  const problems = found.problems.map(
-    ({ line, path, problem }) => `${path}${line === undefined ? "" : `:${line}`}: ${oneLine(problem)}`
+  // Agents name artifacts as they like.
+  const problems = found.problems.map(({ line, path, problem }) =>
+    oneLine(`${path}${line === undefined ? "" : `:${line}`}: ${problem}`)
   )
   const report = { directory, files: found.files, problems: found.problems, secrets: found.secrets }
   const fine = problems.length === 0 && found.secrets.length === 0

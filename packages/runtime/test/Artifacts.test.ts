@@ -1,8 +1,11 @@
 /** What becomes of what a trial leaves in the environment's folder of artifacts. */
+import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import { ArtifactManifest } from "@buzz-orchestra/runtime/ArtifactManifest"
 import { ARTIFACTS, COLLECTED } from "@buzz-orchestra/runtime/BundleFiles"
+import * as BundleVerification from "@buzz-orchestra/runtime/BundleVerification"
 import { EnvironmentError, TransferFailed } from "@buzz-orchestra/runtime/EnvironmentError"
 import { EnvironmentService } from "@buzz-orchestra/runtime/EnvironmentService"
+import * as Redaction from "@buzz-orchestra/runtime/Redaction"
 import { RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { layerRuntime } from "@buzz-orchestra/runtime/TrialServices"
 import { assert, describe, it } from "@effect/vitest"
@@ -31,23 +34,31 @@ const listedIn = Effect.fnUntraced(function* (directory: string) {
   return manifest[0]?.status
 })
 
-/** Trials whose environment hands no folder out. */
-const refusing = () => {
-  const reason = new TransferFailed({
+/** Trials in whose environment this happens before a folder is handed out. */
+const before = (happens: Effect.Effect<void, EnvironmentError, RecordingEnvironment>) => {
+  const environment = Layer.effect(
+    EnvironmentService,
+    Effect.gen(function* () {
+      const [inner, recording] = [yield* EnvironmentService, yield* RecordingEnvironment]
+      const happening = Effect.provideService(happens, RecordingEnvironment, recording)
+      return EnvironmentService.of({
+        ...inner,
+        downloadDirectory: (...given) => Effect.andThen(happening, inner.downloadDirectory(...given))
+      })
+    })
+  )
+  return Layer.fresh(layerRuntime).pipe(Layer.provide(environment), Layer.provideMerge(trialLayer()))
+}
+
+const refused = new EnvironmentError({
+  operation: "EnvironmentService.download",
+  reason: new TransferFailed({
     environment: "recording environment",
     direction: "download",
     path: FOLDER,
     detail: "the archive ended early"
   })
-  const environment = Layer.effect(
-    EnvironmentService,
-    EnvironmentService.useSync((inner) => ({
-      ...inner,
-      downloadDirectory: () => Effect.fail(new EnvironmentError({ operation: "download", reason }))
-    }))
-  )
-  return Layer.fresh(layerRuntime).pipe(Layer.provide(environment), Layer.provideMerge(trialLayer()))
-}
+})
 
 describe("artifacts", () => {
   it.effect("are mirrored below the trial directory, every byte of them, with their digests", () =>
@@ -100,7 +111,26 @@ describe("artifacts", () => {
       assert.strictEqual(summary.outcome, "done")
       assert.strictEqual(listed, "failed")
       assert.match(summary.warnings.join("\n"), /^collect the artifacts: .*the archive ended early/)
-    }).pipe(Effect.provide(refusing()))
+    }).pipe(Effect.provide(before(Effect.fail(refused))))
+  )
+
+  it.effect("show that somebody changed the evidence after it was exported", () =>
+    Effect.gen(function* () {
+      const { directory, listed, summary } = yield* runWith({})
+      assert.strictEqual(listed, "ok")
+      assert.deepStrictEqual(summary.warnings, [])
+      const verifying = BundleVerification.verify(directory, Redaction.make([]))
+      const { problems } = yield* Effect.provide(verifying, ManifestService.layer)
+      assert.deepStrictEqual(
+        problems.map(({ path }) => path),
+        [`${COLLECTED}/buzz-evidence.json`]
+      )
+      assert.match(problems[0]?.problem ?? "", /^it is not the evidence that was exported/)
+    }).pipe(
+      Effect.provide(
+        before(RecordingEnvironment.use((inside) => inside.writeFile(`${FOLDER}/buzz-evidence.json`, "{}")))
+      )
+    )
   )
 
   it.effect("are skipped by a trial that never had a task", () =>

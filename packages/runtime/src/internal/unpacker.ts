@@ -53,6 +53,17 @@ const staysBelow = (path: string): boolean => {
   return !path.startsWith("/")
 }
 
+/**
+ * Whether a link leads to something below where the archive goes. Up it may go only first, from the folder it is in: after a name,
+ * which may be that of another link, nobody knows by the words where up is.
+ */
+const linksBelow = (name: string, link: string): boolean => {
+  const parts = link.split("/").filter((part) => part !== "" && part !== ".")
+  const down = parts.findIndex((part) => part !== "..")
+  const climbsLate = down !== -1 && parts.slice(down).includes("..")
+  return !link.startsWith("/") && !climbsLate && staysBelow(`${name}/../${link}`)
+}
+
 /** Where an archive goes. */
 export interface UnpackerOptions {
   readonly fs: FileSystem.FileSystem
@@ -107,8 +118,7 @@ export const makeUnpacker = ({ fs, limits, orFailed, path, stop, target }: Unpac
         return
       }
       case "symlink":
-        if (staysBelow(path.join(path.dirname(name), entry.link)) && !entry.link.startsWith("/"))
-          links.push({ name, to: entry.link })
+        if (linksBelow(name, entry.link)) links.push({ name, to: entry.link })
         return
       default:
         return
@@ -129,20 +139,13 @@ export const makeUnpacker = ({ fs, limits, orFailed, path, stop, target }: Unpac
     }
   })
 
-  const makeLinks = Effect.suspend(() =>
-    Effect.forEach(
-      links,
-      ({ name, to }) =>
-        fs
-          .remove(path.join(target, name), { force: true })
-          .pipe(
-            Effect.andThen(fs.symlink(to, path.join(target, name))),
-            Effect.andThen(Effect.sync(() => copied.set(name, 0))),
-            orFailed
-          ),
-      { discard: true }
-    )
-  )
+  const makeLinks = Effect.gen(function* () {
+    for (const { name, to } of links) {
+      const at = path.join(target, name)
+      yield* orFailed(Effect.andThen(fs.remove(at, { force: true }), fs.symlink(to, at)))
+      copied.set(name, 0)
+    }
+  })
 
   return { take, close, links: makeLinks, copied, isComplete: () => complete, isFull: room.isSpent }
 }

@@ -164,13 +164,15 @@ export const transferSuite = (it: EnvironmentIt, options: EnvironmentSuiteOption
         const place = yield* scratch
         const host = yield* hostFolder
         yield* output(
-          `cd ${place}; mkfifo fifo; echo kept >kept; ln kept same; ln -s /etc/passwd out; ln -s ../../../x climbs`
+          `cd ${place}; mkfifo fifo; echo kept >kept; ln kept same; ln -s /etc/passwd out; ln -s ../../../x climbs; ` +
+            // By its words alone it leads to `self`.
+            `ln -s . self; ln -s self/self/.. sly`
         )
         const missing = yield* environment.downloadDirectory(place, `${host}/out`)
-        assert.deepStrictEqual([...missing].toSorted(), ["climbs", "fifo", "out"])
+        assert.deepStrictEqual([...missing].toSorted(), ["climbs", "fifo", "out", "sly"])
         assert.strictEqual(yield* fs.readFileString(`${host}/out/kept`), "kept\n")
         assert.strictEqual(yield* fs.readFileString(`${host}/out/same`), "kept\n")
-        assert.deepStrictEqual((yield* fs.readDirectory(`${host}/out`)).toSorted(), ["kept", "same"])
+        assert.deepStrictEqual((yield* fs.readDirectory(`${host}/out`)).toSorted(), ["kept", "same", "self"])
       })
     )
   })
