@@ -1,6 +1,11 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
+/** `quick`, for whoever changes code, leaves out tests with the tag `thorough`; `all` leaves out none. A file that is named runs as a whole. */
+const isNamed = process.argv.slice(2).some((argument) => argument.includes("/") && !argument.startsWith("-"))
+const chosen = process.env["TESTS"] ?? (isNamed ? "all" : "quick")
+if (chosen !== "all" && chosen !== "quick") throw new Error(`TESTS is "${chosen}": it may be "quick" or "all"`)
+
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
@@ -11,6 +16,8 @@ export default defineConfig({
     isolate: false,
     // One worker more than cores: integration tests mostly wait for processes that they started.
     maxWorkers: availableParallelism() + 1,
+    tags: [{ name: "thorough", description: "whole teams, and second implementations of what a quick test proves" }],
+    ...(chosen === "quick" ? { tagsFilter: ["!thorough"] } : {}),
     testTimeout: 30_000,
     hookTimeout: 30_000,
     reporters: ["default", "./scripts/summary-reporter.ts"]

@@ -31,7 +31,7 @@ console.log(
   `${cpu?.model ?? "unknown processor"}, ${cpus().length} cores, ${Math.round(totalmem() / GIB)} GiB, ` +
     `Linux ${release()}, Node ${process.versions.node}`
 )
-const child = spawn("vitest", args, { cwd: root, env: { ...process.env, SOAK: "1" }, stdio: "inherit" })
+const child = spawn("vitest", args, { cwd: root, env: { ...process.env, SOAK: "1", TESTS: "all" }, stdio: "inherit" })
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))
 process.on("SIGINT", () => {})
 child.on("close", (code) => (process.exitCode = code ?? 1))

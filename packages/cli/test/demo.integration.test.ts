@@ -89,6 +89,6 @@ describe.skipIf(!fs.existsSync(SCRIPT))("a trial on a terminal", () => {
         assert.isAbove(typescript.lastIndexOf("\u001b[?25h"), typescript.lastIndexOf("\u001b[?25l"))
         assert.include(typescript, "\u001b[32mdone\u001b[39m: ")
       }).pipe(Effect.scoped),
-    TEST_LIMIT
+    { timeout: TEST_LIMIT, tags: ["thorough"] }
   )
 })

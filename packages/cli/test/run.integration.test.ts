@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** A relay that serves, and a trial on it; the processes of the command are few because each takes a second to start. */
 import { EVIDENCE, SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, layer } from "@effect/vitest"

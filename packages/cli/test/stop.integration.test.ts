@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { programLog, SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { buzzAcp } from "@buzz-orchestra/reference-stack/buzz-acp/BuzzAcp"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import * as EventKind from "@buzz-orchestra/relay/EventKind"

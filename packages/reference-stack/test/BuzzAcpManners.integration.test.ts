@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import * as EventKind from "@buzz-orchestra/relay/EventKind"
 import type { Filter } from "@buzz-orchestra/relay/Filter"

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import * as Forwarder from "@buzz-orchestra/reference-stack/relay-forwarder/Forwarder"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import * as EventKind from "@buzz-orchestra/relay/EventKind"

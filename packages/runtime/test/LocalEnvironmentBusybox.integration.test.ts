@@ -1,3 +1,4 @@
+// @module-tag thorough
 /**
  * The contract of every environment, for a local sandbox whose programs are busybox's, as in small images. In a soak: where an
  * engine answers, `npm test` holds a container of busybox to the same contract.

@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** What the local sandbox promises beyond the contract of every environment: privacy, and that nothing of it outlives anyone. */
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** The contract of every environment, for one that nothing separates from this machine, and what is particular about it. */
 import { NodeServices } from "@effect/platform-node"
 import * as PlainEnvironment from "@buzz-orchestra/runtime/PlainEnvironment"

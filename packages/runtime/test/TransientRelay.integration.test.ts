@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** Trials of doubles on a real relay that makes trouble: nothing that passes costs a trial, and the summary tells of it. */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
