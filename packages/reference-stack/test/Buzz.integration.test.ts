@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { answer } from "@buzz-orchestra/reference-stack/buzz/Buzz"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import { type NostrEvent, tagValues } from "@buzz-orchestra/relay/NostrEvent"

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { buzzAgent } from "@buzz-orchestra/reference-stack/buzz-agent/BuzzAgent"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer } from "effect"

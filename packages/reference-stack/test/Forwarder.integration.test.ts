@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Net from "node:net"

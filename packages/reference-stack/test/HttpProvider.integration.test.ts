@@ -1,3 +1,4 @@
+// @module-tag thorough
 import * as AgentConfig from "@buzz-orchestra/reference-stack/buzz-agent/AgentConfig"
 import * as HttpProvider from "@buzz-orchestra/reference-stack/buzz-agent/HttpProvider"
 import { TracingLog } from "@buzz-orchestra/reference-stack/TracingLog"

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import * as ReferenceStack from "@buzz-orchestra/reference-stack/ReferenceStack"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"

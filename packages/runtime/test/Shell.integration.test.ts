@@ -44,7 +44,7 @@ const readFile = (path: string) =>
 
 for (const tested of SHELLS) {
   const test = tested.isInstalled ? it.live : it.live.skip
-  describe(`Shell over ${tested.name}`, () => {
+  describe(`Shell over ${tested.name}`, tested.options, () => {
     test("keeps exit code, stdout and stderr apart, and bytes as they are", () =>
       Effect.gen(function* () {
         const { run } = yield* withShell(tested)
@@ -148,7 +148,7 @@ const [any] = SHELLS.filter(({ isInstalled }) => isInstalled)
 
 describe("Shell", () => {
   const test = any === undefined ? it.live.skip : it.live
-  const tested = any ?? { name: "none", argv: ["sh"], isInstalled: false }
+  const tested = any ?? { name: "none", argv: ["sh"], isInstalled: false, options: { tags: [] } }
 
   it.effect.skipIf(any === undefined)(
     "lends a busy shell that is soon free, and opens another beside one that is not",

@@ -156,16 +156,20 @@ describe("Trial, with real processes", () => {
   )
 
   for (const phase of ["install", "launch", "ready", "observe"] as const) {
-    it.live(`is interrupted during ${phase}: everything is ended and the summary written before that goes on`, () =>
-      Effect.gen(function* () {
-        const { fiber, options } = yield* start({ condition: SOLO })
-        yield* awaitPhase(phase)
-        yield* Fiber.interrupt(fiber)
-        assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
-        assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
-        const summary = yield* readSummary(options.directory)
-        assert.deepInclude(summary, { outcome: "interrupted", error: null })
-      }).pipe(bounded, Effect.provide(realTrialLayer))
+    it.live(
+      `is interrupted during ${phase}: everything is ended and the summary written before that goes on`,
+      () =>
+        Effect.gen(function* () {
+          const { fiber, options } = yield* start({ condition: SOLO })
+          yield* awaitPhase(phase)
+          yield* Fiber.interrupt(fiber)
+          assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+          assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
+          const summary = yield* readSummary(options.directory)
+          assert.deepInclude(summary, { outcome: "interrupted", error: null })
+        }).pipe(bounded, Effect.provide(realTrialLayer)),
+      // The matrix stops a harness in each phase.
+      { tags: ["thorough"] }
     )
   }
 

@@ -44,7 +44,7 @@ const watching = Effect.fnUntraced(function* (
 
 for (const tested of SHELLS) {
   const test = tested.isInstalled ? it.live : it.live.skip
-  describe(`watch over ${tested.name}`, () => {
+  describe(`watch over ${tested.name}`, tested.options, () => {
     test("keeps each log's place when others come and go", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -96,9 +96,8 @@ for (const tested of SHELLS) {
   })
 }
 
-const [any = { name: "sh", argv: ["sh"], isInstalled: true } satisfies TestedShell] = SHELLS.filter(
-  ({ isInstalled }) => isInstalled
-)
+const [any = { name: "sh", argv: ["sh"], isInstalled: true, options: { tags: [] } } satisfies TestedShell] =
+  SHELLS.filter(({ isInstalled }) => isInstalled)
 
 describe("watch", () => {
   it.live("needs no more than ls, cat, tail and sleep", () =>

@@ -42,7 +42,7 @@ const until = async (pid: number, command: string, pattern: RegExp): Promise<str
 const CHILDREN = "cat /proc/1/task/1/children"
 
 for (const shell of SHELLS) {
-  describe.skipIf(!canUnshare || !shell.isInstalled)(`PID 1 in ${shell.name}`, () => {
+  describe.skipIf(!canUnshare || !shell.isInstalled)(`PID 1 in ${shell.name}`, shell.options, () => {
     it("ends when whoever holds its stdin is gone", async () => {
       const { child, ended } = idle(shell.argv, 600)
       await until(await initOf(child.pid ?? 0), CHILDREN, /\d+ \d+/)

@@ -27,7 +27,12 @@ if (sh === undefined) throw new Error("no shell on this machine")
 describe("an environment", () => {
   it.live("that has no shell says so when it is opened", () =>
     Effect.gen(function* () {
-      const without: TestedShell = { name: "none", argv: ["/nonexistent/sh"], isInstalled: false }
+      const without: TestedShell = {
+        name: "none",
+        argv: ["/nonexistent/sh"],
+        isInstalled: false,
+        options: { tags: [] }
+      }
       const { reason } = yield* Effect.flip(environmentOf(without))
       assert.strictEqual(reason._tag, "ShellMissing")
       assert.match(reason.message, /^no shell in this machine: .*No such file.*use an image that has one$/)

@@ -10,20 +10,23 @@ export interface TestedShell {
   readonly name: string
   readonly argv: readonly [string, ...ReadonlyArray<string>]
   readonly isInstalled: boolean
+  /** Of a group of tests: over the first of them they are quick. */
+  readonly options: { readonly tags: Array<string> }
 }
 
 const isInstalled = (program: string) => ["/bin", "/usr/bin"].some((folder) => existsSync(`${folder}/${program}`))
 
-const shell = (name: string, argv: TestedShell["argv"]): TestedShell => ({
+const shell = (name: string, argv: TestedShell["argv"], tags: ReadonlyArray<string> = []): TestedShell => ({
   name,
   argv,
-  isInstalled: isInstalled(argv[0])
+  isInstalled: isInstalled(argv[0]),
+  options: { tags: [...tags] }
 })
 
 export const SHELLS: ReadonlyArray<TestedShell> = [
   shell("dash", ["dash"]),
-  shell("bash", ["bash", "--posix"]),
-  shell("busybox", ["busybox", "sh"])
+  shell("bash", ["bash", "--posix"], ["thorough"]),
+  shell("busybox", ["busybox", "sh"], ["thorough"])
 ]
 
 export const refusal = (detail: string) =>
