@@ -116,16 +116,15 @@ const has =
   } =>
     read.event._tag === tag
 
+/** Who takes part, and how others were called who said something. */
 const namesOf = ({ events }: Bundle): ReadonlyMap<string, string> => {
   const provisioned = events.findLast(has("Provisioned"))?.event
-  return new Map(
-    provisioned === undefined
-      ? []
-      : [
-          [provisioned.user.pubkey, provisioned.user.name],
-          ...provisioned.agents.map(({ agentId, pubkey }) => [pubkey, agentId] as const)
-        ]
-  )
+  const seen = events.filter(has("MessageSeen"))
+  return new Map([
+    ...seen.map(({ event: { author, event } }) => [event.pubkey, author] as const),
+    ...(provisioned === undefined ? [] : [[provisioned.user.pubkey, provisioned.user.name] as const]),
+    ...(provisioned?.agents ?? []).map(({ agentId, pubkey }) => [pubkey, agentId] as const)
+  ])
 }
 
 /** The transcript has the last word on what was said, the events on when it was seen. */

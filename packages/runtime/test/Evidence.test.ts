@@ -4,14 +4,16 @@ import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"
 import type { NostrEvent } from "@buzz-orchestra/relay/NostrEvent"
 import { RelayRefused } from "@buzz-orchestra/relay/RelayError"
 import { testIdentity } from "@buzz-orchestra/relay/testing/TestIdentity"
+import { testTrialHandle } from "@buzz-orchestra/relay/testing/TestTrialHandle"
 import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
 import { EnvironmentError, EnvironmentLost } from "@buzz-orchestra/runtime/EnvironmentError"
 import { RecordingEnvironment } from "@buzz-orchestra/runtime/testing/RecordingEnvironment"
 import { TestStack } from "@buzz-orchestra/runtime/testing/TestStack"
-import { EVIDENCE, EVIDENCE_ERROR } from "@buzz-orchestra/runtime/BundleFiles"
+import { EVIDENCE, EVIDENCE_ERROR, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer, Redacted, Schema } from "effect"
 import { EnvironmentService } from "../src/EnvironmentService.ts"
+import { other, peopleOf } from "../src/internal/channelView.ts"
 import { evidence } from "../src/internal/evidence.ts"
 import { sortedJson } from "../src/internal/sortedJson.ts"
 import { layerRuntime } from "../src/TrialServices.ts"
@@ -174,7 +176,7 @@ describe("the evidence of a trial", () => {
       const lead = { relayUrl: "ws://relay", identity: LEAD }
       const made = "11111111-2222-4333-8444-555555555555"
       yield* relay.createChannel(lead, { id: made, name: "fix-pr-1234", description: "urgent" })
-      const { fiber } = yield* startTrial({
+      const { fiber, options } = yield* startTrial({
         ...graded,
         fixture: {
           directory: [{ identityId: "scout", name: "Ledger Scout", role: "bot", isChannelMember: true }],
@@ -229,8 +231,22 @@ describe("the evidence of a trial", () => {
         }
       ])
       assert.notInclude(text, Redacted.value(scout.secretKey))
+      // Readers are told who it was.
+      const seen = yield* awaitEvent((event) => event._tag === "MessageSeen" && event.event.pubkey === scout.pubkey)
+      assert.deepInclude(seen, { author: "Ledger Scout" })
+      const transcript = yield* FileSystem.FileSystem.use((fs) =>
+        fs.readFileString(`${options.directory}/${TRANSCRIPT}`)
+      )
+      assert.include(transcript, '"author": "Ledger Scout"')
     }).pipe(Effect.provide(trialLayer()))
   )
+
+  it("calls nobody as somebody of the trial is called", () => {
+    const person = (name: string, n: number) => ({ entry: { name, role: "bot" as const }, identity: testIdentity(n) })
+    const people = peopleOf(testTrialHandle({ directory: [person("lead-1", 8), person("Scout", 9)] }))
+    assert.deepStrictEqual([...people.values()], ["Scout"])
+    assert.match(other(testIdentity(8).pubkey, people), /^stranger /)
+  })
 })
 
 describe("a script", () => {

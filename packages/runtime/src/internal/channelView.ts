@@ -32,8 +32,21 @@ export const namesOf = ({ credentials, user }: TrialHandle): Names =>
     ...credentials.map(({ agentId, identity, kind }) => [identity.pubkey, { name: agentId, role: kind }] as const)
   ])
 
-/** How a stranger is shown: somebody who is no identity of the trial. */
-export const stranger = (pubkey: string): string => `stranger ${pubkey.slice(0, 8)}`
+/** Names of others, by public key. */
+export type People = ReadonlyMap<string, string>
+
+/** The people and bots of the task. Whoever is called as somebody of the trial would be taken for that one, and stays a stranger. */
+export const peopleOf = (handle: TrialHandle): People => {
+  const taken = new Set(Array.from(namesOf(handle).values(), ({ name }) => name))
+  return new Map(
+    (handle.directory ?? [])
+      .filter(({ entry }) => !taken.has(entry.name))
+      .map(({ entry, identity }) => [identity.pubkey, entry.name])
+  )
+}
+
+/** How somebody is shown who is no identity of the trial. */
+export const other = (pubkey: string, people: People): string => people.get(pubkey) ?? `stranger ${pubkey.slice(0, 8)}`
 
 /** Nothing was seen yet. Each first sight is told to the record, and to the supervision for its mentions. */
 export const make = Effect.fnUntraced(function* (options: {
@@ -42,7 +55,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly supervision: Pick<Supervision, "noticed">
 }): Effect.fn.Return<ChannelView> {
   const { handle, record, supervision } = options
-  const names = namesOf(handle)
+  const [names, people] = [namesOf(handle), peopleOf(handle)]
   const agents = handle.credentials.map(({ agentId, identity }) => ({ agentId, pubkey: identity.pubkey }))
   const ids = new Set<string>()
   const ref = yield* Ref.make<ChannelSeen>({ events: [], lastMillis: yield* Clock.currentTimeMillis })
@@ -60,7 +73,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }))
     if (!isMessage) return
     yield* supervision.noticed(event, agents)
-    const author = names.get(event.pubkey)?.name ?? stranger(event.pubkey)
+    const author = names.get(event.pubkey)?.name ?? other(event.pubkey, people)
     yield* record.publish({ _tag: "MessageSeen", author, event })
   })
 

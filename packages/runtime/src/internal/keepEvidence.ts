@@ -7,7 +7,7 @@ import { Duration, Effect, Option } from "effect"
 import { TRANSCRIPT } from "../BundleFiles.ts"
 import * as Redaction from "../Redaction.ts"
 import type { TrialRun } from "../TrialRuntime.ts"
-import { type ChannelView, namesOf } from "./channelView.ts"
+import { type ChannelView, namesOf, peopleOf } from "./channelView.ts"
 import { EXPORT_EVIDENCE, exportEvidence, keepReason } from "./evidence.ts"
 import { sortedJson } from "./sortedJson.ts"
 import { transcript } from "./transcript.ts"
@@ -37,6 +37,7 @@ export const keepEvidence = Effect.fnUntraced(function* ({ actor, channel, redac
     channelId: handle.channelId,
     events,
     names: namesOf(handle),
+    people: peopleOf(handle),
     taskEventId: taskEvent?.id,
     complete,
     redact: (text: string) => Redaction.apply(redactor, text)

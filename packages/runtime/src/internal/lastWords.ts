@@ -6,7 +6,7 @@ import { promptName } from "../BundleFiles.ts"
 import type { ReadEvent } from "../EventLine.ts"
 import type { AgentView, Phase, ProvisionedAgent, TrialEvent } from "../TrialEvent.ts"
 import type { AgentSummary } from "../TrialSummary.ts"
-import type { Names } from "./channelView.ts"
+import type { Names, People } from "./channelView.ts"
 import type { KnownFacts } from "./summarize.ts"
 
 /** What the events tell. */
@@ -15,6 +15,8 @@ export interface LastWords {
   readonly channelId: string | undefined
   readonly agents: ReadonlyArray<ProvisionedAgent>
   readonly names: Names
+  /** How everybody was called who said something. */
+  readonly people: People
   /** Messages, their edits and deletions, in order of first sight. */
   readonly messages: ReadonlyArray<NostrEvent>
   /** Phases that had begun and not ended, the last one last. */
@@ -33,7 +35,8 @@ export const lastWords = (read: ReadonlyArray<ReadEvent>): LastWords => {
   const last = <Tag extends TrialEvent["_tag"]>(tag: Tag) => all(tag).at(-1)
   const provisioned = last("Provisioned")
   const names = namesOf(provisioned)
-  const messages = all("MessageSeen").map(({ event }) => event)
+  const seen = all("MessageSeen")
+  const messages = seen.map(({ event }) => event)
   const outcome = last("OutcomeDecided")
   const lead = provisioned?.agents.find(({ kind }) => kind === "orchestrator")?.pubkey
   const task = messages.find(({ pubkey }) => pubkey === provisioned?.user.pubkey)
@@ -62,6 +65,7 @@ export const lastWords = (read: ReadonlyArray<ReadEvent>): LastWords => {
     channelId: provisioned?.channelId,
     agents: provisioned?.agents ?? [],
     names,
+    people: new Map(seen.map(({ author, event }) => [event.pubkey, author])),
     messages,
     open,
     endedAt: events.at(-1)?.at ?? 0

@@ -66,10 +66,11 @@ const documentsOf = (late: LateDocuments, accounts: Accounting.Accounts): Readon
 const asItIs = (text: string): string => text
 
 /** Nobody asked the relay for the rest. */
-const saidIn = ({ channelId, facts, messages, names }: LastWords) => ({
+const saidIn = ({ channelId, facts, messages, names, people }: LastWords) => ({
   channelId: channelId ?? "",
   events: messages,
   names,
+  people,
   taskEventId: facts.taskEvent?.id,
   complete: false,
   redact: asItIs

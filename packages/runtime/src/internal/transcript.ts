@@ -2,13 +2,14 @@
  * `transcript.json`: who said what in the trial's channel. Pure.
  */
 import { type NostrEvent, tagValues } from "@buzz-orchestra/relay/NostrEvent"
-import { type Names, stranger } from "./channelView.ts"
+import { type Names, other, type People } from "./channelView.ts"
 
 export interface TranscriptInput {
   readonly channelId: string
   /** In order of first sight. */
   readonly events: ReadonlyArray<NostrEvent>
   readonly names: Names
+  readonly people: People
   readonly taskEventId: string | undefined
   /** Whether the relay was read to the channel's root at the end. */
   readonly complete: boolean
@@ -17,7 +18,7 @@ export interface TranscriptInput {
 }
 
 /** The document. `truncated` is true when messages may be missing, because the channel's root was not reached. */
-export const transcript = ({ channelId, complete, events, names, redact, taskEventId }: TranscriptInput) => ({
+export const transcript = ({ channelId, complete, events, names, people, redact, taskEventId }: TranscriptInput) => ({
   channel_id: channelId,
   message_count: events.length,
   truncated: isTruncated({ complete, events, taskEventId }),
@@ -26,7 +27,7 @@ export const transcript = ({ channelId, complete, events, names, redact, taskEve
     kind: event.kind,
     created_at: event.created_at,
     pubkey: event.pubkey,
-    author: names.get(event.pubkey)?.name ?? stranger(event.pubkey),
+    author: names.get(event.pubkey)?.name ?? other(event.pubkey, people),
     author_role: names.get(event.pubkey)?.role ?? "unknown",
     content: redact(event.content),
     reply_to_event_id: replyTo(event),
