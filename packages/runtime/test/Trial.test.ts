@@ -55,6 +55,7 @@ describe("Trial.run", () => {
           "write the transcript",
           "export the evidence",
           "write the trajectory",
+          "collect the artifacts",
           "release",
           "tear down",
           "write the timing",
