@@ -24,9 +24,10 @@ const COMMAND = "sleep 86399"
 
 /**
  * A host of this test alone: commands of other tests reap when they start, and take what is ours for something from elsewhere.
- * A host is known by its boot id.
+ * A host is known by its machine's id and its boot id; with the latter alone, others would be of an earlier boot, and gone.
  */
-const BOOT = randomUUID()
+const HOST = randomUUID()
+const HOST_FILES: ReadonlySet<string> = new Set(["/etc/machine-id", "/proc/sys/kernel/random/boot_id"])
 
 const files = (changes: Partial<FileSystem.FileSystem> = {}) =>
   Layer.effect(
@@ -34,7 +35,7 @@ const files = (changes: Partial<FileSystem.FileSystem> = {}) =>
     FileSystem.FileSystem.useSync((inner) => ({
       ...inner,
       readFileString: (path, encoding) =>
-        path === "/proc/sys/kernel/random/boot_id" ? Effect.succeed(BOOT) : inner.readFileString(path, encoding),
+        HOST_FILES.has(path) ? Effect.succeed(HOST) : inner.readFileString(path, encoding),
       ...changes
     }))
   ).pipe(Layer.provideMerge(NodeServices.layer))
