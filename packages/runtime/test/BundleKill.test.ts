@@ -1,7 +1,6 @@
 /**
  * A harness that is killed at any instant: the disk takes nothing more from then on, and what it was writing is torn.
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { ManifestService } from "@buzz-orchestra/manifest/ManifestService"
 import * as Atif from "@buzz-orchestra/runtime/Atif"
@@ -22,10 +21,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer, Result, Schema } from "effect"
 import * as Cases from "./matrix/support/Cases.ts"
 import { DyingDisk } from "./support/dyingDisk.ts"
+import { MemoryFiles } from "./support/MemoryFiles.ts"
 import { line } from "./support/logLines.ts"
 import { awaitEvent, LEAD, say, startTrial } from "./support/trial.ts"
 
-const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)
+/** One disk in memory for those who write and those who read. */
+const platform = Layer.mergeAll(
+  Layer.succeed(FileSystem.FileSystem, new MemoryFiles(() => Effect.void).service()),
+  NodePath.layer
+)
 const reading = ManifestService.layer.pipe(Layer.provideMerge(platform))
 /** What the lead says that it used. */
 const USAGE = line("acp::usage", "goose usage update session_id=s input=1000 output=20 cached=0", { level: "DEBUG" })

@@ -22,7 +22,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, FileSystem, Layer, Redacted } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import { line } from "./support/logLines.ts"
-import { awaitEvent, LEAD, say, startTrial, trialLayer, WORKER } from "./support/trial.ts"
+import { awaitEvent, LEAD, say, startTrial, trialOnDisk, WORKER } from "./support/trial.ts"
 
 const USAGE = line("acp::usage", "goose usage update session_id=s input=1000 output=20 cached=0", { level: "DEBUG" })
 const API_KEY = Redacted.make("api-key-of-the-test-model")
@@ -33,7 +33,7 @@ class Spoken extends Context.Service<Spoken, string>()("test/Spoken") {
   static readonly layer = Layer.effect(
     Spoken,
     Effect.suspend(() => spoken)
-  ).pipe(Layer.provide(Layer.fresh(trialLayer())))
+  ).pipe(Layer.provide(Layer.fresh(trialOnDisk())))
 }
 
 const spoken = Effect.gen(function* () {

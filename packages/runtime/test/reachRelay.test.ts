@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { PROBE_ATTEMPTS, PROBE_PAUSE } from "../src/internal/reachRelay.ts"
-import { awaitPhase, readSummary, runToDone, startTrial, trialLayer } from "./support/trial.ts"
+import { awaitPhase, readSummary, runToDone, startTrial, trialLayer, trialOnDisk } from "./support/trial.ts"
 
 const isProbe = (command: string) => command.includes("Sec-WebSocket-Key: ")
 
@@ -110,6 +110,7 @@ describe("the relay as the environment sees it", () => {
       const second = yield* runToDone({ ...THROUGH, trialId: "trial-2", forwarder: { adopt: true } })
       assert.deepStrictEqual(second.result.summary.sweep?.survivors, [])
       assert.deepStrictEqual(yield* Effect.map(alive, (one) => [one?.pid, one?.alive]), [kept?.pid, false])
-    }).pipe(Effect.provide(trialLayer()))
+      // The double shows a second watch all that the first one saw, and the disk is slow enough that nobody takes it for news.
+    }).pipe(Effect.provide(trialOnDisk()))
   )
 })

@@ -3,6 +3,7 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import { MemoryFiles } from "./MemoryFiles.ts"
 import { testIdentity } from "@buzz-orchestra/relay/testing/TestIdentity"
 import { TestRelay } from "@buzz-orchestra/relay/testing/TestRelay"
 import { SUMMARY } from "@buzz-orchestra/runtime/BundleFiles"
@@ -14,11 +15,20 @@ import type { TrialOptions } from "@buzz-orchestra/runtime/TrialOptions"
 import { TrialSummary } from "@buzz-orchestra/runtime/TrialSummary"
 import { Effect, Fiber, FileSystem, Layer, Option, Schema, Stream } from "effect"
 
-const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)
-
-/** Every double of a trial over the real file system. */
+/** Every double of a trial, and a disk in memory: a real one would take most of a test's time. */
 export const trialLayer = (options?: TestTrial.TestTrialLayerOptions) =>
-  TestTrial.layerWith(options).pipe(Layer.provideMerge(platform))
+  TestTrial.layerWith(options).pipe(
+    Layer.provideMerge(
+      Layer.merge(
+        Layer.sync(FileSystem.FileSystem, () => new MemoryFiles(() => Effect.void).service()),
+        NodePath.layer
+      )
+    )
+  )
+
+/** The same on the real file system, for those who look at it from elsewhere. */
+export const trialOnDisk = (options?: TestTrial.TestTrialLayerOptions) =>
+  TestTrial.layerWith(options).pipe(Layer.provideMerge(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 
 /** The identities that the provisioner's double hands out. */
 export const USER = testIdentity(1)
@@ -58,7 +68,7 @@ export const say = (identity: typeof LEAD, content: string, mentions: ReadonlyAr
 /** Runs a trial to its end, with `DONE:` by the lead as soon as it observes. */
 export const runToDone = Effect.fnUntraced(function* (fields: Partial<TrialOptions> = {}) {
   const { fiber, options } = yield* startTrial(fields)
-  yield* awaitEvent(({ _tag }) => _tag === "Waiting")
+  yield* awaitEvent(({ _tag, trialId }) => _tag === "Waiting" && trialId === options.trialId)
   yield* say(LEAD, "DONE: it is there")
   return { options, result: yield* Fiber.join(fiber) }
 })

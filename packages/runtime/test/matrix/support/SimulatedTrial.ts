@@ -24,7 +24,7 @@ import { FaultPoints, type Held } from "./FaultPoints.ts"
 import type { FaultScript } from "./FaultScript.ts"
 import * as Doubles from "./FaultyDoubles.ts"
 import * as FaultyEnvironment from "./FaultyEnvironment.ts"
-import { failure, MemoryFiles } from "./MemoryFiles.ts"
+import { failure, MemoryFiles } from "../../support/MemoryFiles.ts"
 import { type Remains, simulate } from "./Simulation.ts"
 import { play } from "./TeamPlay.ts"
 

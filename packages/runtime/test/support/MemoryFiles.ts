@@ -48,18 +48,16 @@ export class MemoryFiles {
   readonly service = (): FileSystem.FileSystem =>
     FileSystem.make({
       ...FileSystem.makeNoop({}),
-      makeDirectory: (path) =>
-        this.calling("write", path, () => {
-          this.makeParents(path)
-          this.entries.set(path, DIRECTORY)
-        }),
+      makeDirectory: (path) => this.calling("write", path, () => this.makeParents(`${path}/`)),
       makeTempDirectory: () => this.makeTemporary,
-      remove: (path) => Effect.sync(() => [path, ...this.below(path)].forEach((entry) => this.entries.delete(entry))),
+      makeTempDirectoryScoped: () =>
+        Effect.acquireRelease(this.makeTemporary, (path) => Effect.sync(() => this.remove(path))),
+      remove: (path) => Effect.sync(() => this.remove(path)),
       writeFile: (path, data, options) =>
         options?.flag === "a"
           ? this.calling("append", path, () => this.have(path).append(data))
-          : this.calling("write", path, () => this.set(path, new Growing(data.slice()))),
-      chmod: (path) => this.calling("write", path, () => void this.need(path)),
+          : this.calling("write", path, () => this.set(path, new Growing(data.slice(), options?.mode))),
+      chmod: (path, mode) => this.calling("write", path, () => void (this.need(path).mode = mode)),
       rename: (from, to) =>
         this.calling("write", to, () => {
           this.set(to, this.need(from))
@@ -137,8 +135,13 @@ export class MemoryFiles {
     })
   }
 
+  private remove(path: string): void {
+    for (const entry of [path, ...this.below(path)]) this.entries.delete(entry)
+  }
+
   private set(path: string, file: Growing): void {
     if (this.entries.get(parentOf(path)) !== DIRECTORY) throw new Error(`no directory ${parentOf(path)}`)
+    if (this.entries.get(path) === DIRECTORY) throw new Error(`${path} is a directory`)
     this.entries.set(path, file)
   }
 
@@ -159,12 +162,15 @@ export class MemoryFiles {
     if (entry === undefined) throw new Error("no such file")
     const type = entry === DIRECTORY ? "Directory" : "File"
     // Neither times nor numbers of files: whoever keeps what it knows of a file by them keeps nothing here.
-    return { type, mode: 0o644, mtime: Option.none(), ino: Option.none() } as FileSystem.File.Info
+    const mode = entry instanceof Growing ? entry.mode : 0o755
+    return { type, mode, mtime: Option.none(), ino: Option.none() } as FileSystem.File.Info
   }
 
   private makeParents(path: string): void {
     const parent = parentOf(path)
-    if (this.entries.has(parent)) return
+    const entry = this.entries.get(parent)
+    if (entry === DIRECTORY) return
+    if (entry !== undefined) throw new Error(`${parent} is no directory`)
     this.makeParents(parent)
     this.entries.set(parent, DIRECTORY)
   }
@@ -191,10 +197,12 @@ const decoder = new TextDecoder()
 
 /** What is in a file, in the pieces in which it was written: most are appended to often and read once. */
 class Growing {
+  mode: number
   private pieces: Array<Uint8Array>
 
-  constructor(whole: Uint8Array) {
+  constructor(whole: Uint8Array, mode = 0o644) {
     this.pieces = [whole]
+    this.mode = mode
   }
 
   append(piece: Uint8Array): void {
