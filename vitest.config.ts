@@ -11,13 +11,15 @@ export default defineConfig({
     include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
     environment: "node",
     globalSetup: "./scripts/test-temporary.ts",
-    pool: "threads",
+    pool: "forks",
     // A fresh module graph per file would load effect again for each of them.
     isolate: false,
+    experimental: { viteModuleRunner: false },
     // One worker more than cores: integration tests mostly wait for processes that they started.
     maxWorkers: availableParallelism() + 1,
     tags: [{ name: "thorough", description: "whole teams, and second implementations of what a quick test proves" }],
     ...(chosen === "quick" ? { tagsFilter: ["!thorough"] } : {}),
+    env: { TESTS: chosen },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     reporters: ["default", "./scripts/summary-reporter.ts"]
