@@ -15,6 +15,7 @@ import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { realTrialOptions, realWorldLayer } from "../../support/realTrial.ts"
+import * as Cases from "./Cases.ts"
 import type { Manner } from "./Manners.ts"
 
 const STACK = fileURLToPath(new URL("../stack", import.meta.url))
@@ -25,10 +26,13 @@ const SLEEP = ["/usr/bin/sleep", "/bin/sleep"].find((path) => existsSync(path)) 
 /** A variable that the processes of one sandbox have in their environment and no others. */
 export const makeMarker = (): string => `MATRIX_CASE=${randomUUID()}`
 
+/** What an agent that floods its log says: much more than is read of it at a time, whether tests are to be quick or not. */
+const FLOOD_BYTES = Cases.QUICK ? "32000000" : "100000000"
+
 /** The world of one trial, its sandbox marked. */
 export const markedWorld = (marker: string) => {
   const [name = "", value = ""] = marker.split("=")
-  return realWorldLayer({ env: { [name]: value } })
+  return realWorldLayer({ env: { [name]: value, FLOOD_BYTES } })
 }
 
 /** `Trial` over the world of the case and the events of the caller. */
