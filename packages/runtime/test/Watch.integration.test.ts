@@ -126,16 +126,19 @@ describe("watch", () => {
         const fs = yield* FileSystem.FileSystem
         const { append, awaitLogs, folder } = yield* watching(any)
         const written: Record<string, string> = {}
+        const there = new Set<string>()
         for (const [index, [file, action]] of steps.entries()) {
           const name = `log ${file}.log`
           if (action < 7) {
             const text = `${index}`.repeat(1 + action)
             written[name] = `${written[name] ?? ""}${text}`
             yield* append(name, text)
-          } else if (written[name] !== undefined) {
+            there.add(name)
+          } else if (there.has(name)) {
             // What a log had when it was last looked at is lost with it.
             yield* awaitLogs(written)
-            yield* action === 7 ? fs.truncate(`${folder}/${name}`, 0) : fs.remove(`${folder}/${name}`, { force: true })
+            yield* action === 7 ? fs.truncate(`${folder}/${name}`, 0) : fs.remove(`${folder}/${name}`)
+            if (action > 7) there.delete(name)
             yield* append("round.log", ".")
             written["round.log"] = `${written["round.log"] ?? ""}.`
             yield* awaitLogs(written)
