@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { assert, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

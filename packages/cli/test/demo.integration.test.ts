@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { programLog, SUMMARY, TRANSCRIPT } from "@buzz-orchestra/runtime/BundleFiles"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -89,6 +90,6 @@ describe.skipIf(!fs.existsSync(SCRIPT))("a trial on a terminal", () => {
         assert.isAbove(typescript.lastIndexOf("\u001b[?25h"), typescript.lastIndexOf("\u001b[?25l"))
         assert.include(typescript, "\u001b[32mdone\u001b[39m: ")
       }).pipe(Effect.scoped),
-    { timeout: TEST_LIMIT, tags: ["thorough"] }
+    TEST_LIMIT
   )
 })

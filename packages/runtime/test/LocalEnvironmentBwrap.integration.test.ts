@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** The contract of every environment, for the local sandbox that `bwrap` builds. */
 import * as LocalEnvironment from "@buzz-orchestra/runtime/LocalEnvironment"
 import { describe } from "@effect/vitest"

@@ -143,16 +143,22 @@ layer(Finished.layer, { excludeTestServices: true, timeout: "30 seconds" })("Tri
   )
 })
 
+/** What a quick run sees in the matrix, among others. */
+const IN_THE_MATRIX = { tags: ["thorough"] }
+
 describe("Trial, with real processes", () => {
-  it.live("is timed out by the budget, and agents that ignore TERM are ended all the same", () =>
-    Effect.gen(function* () {
-      yield* inside("touch /app/stubborn")
-      const condition = conditionWith({ roster: [{ id: "lead" }], trial_budget: { timeout_seconds: 1 } })
-      const { fiber } = yield* start({ condition })
-      const result = yield* Fiber.join(fiber)
-      assert.strictEqual(result.outcome, "timed-out")
-      assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
-    }).pipe(bounded, Effect.provide(realTrialLayer))
+  it.live(
+    "is timed out by the budget, and agents that ignore TERM are ended all the same",
+    () =>
+      Effect.gen(function* () {
+        yield* inside("touch /app/stubborn")
+        const condition = conditionWith({ roster: [{ id: "lead" }], trial_budget: { timeout_seconds: 1 } })
+        const { fiber } = yield* start({ condition })
+        const result = yield* Fiber.join(fiber)
+        assert.strictEqual(result.outcome, "timed-out")
+        assert.deepStrictEqual(yield* processesWith("/opt/buzz/bin"), [])
+      }).pipe(bounded, Effect.provide(realTrialLayer)),
+    IN_THE_MATRIX
   )
 
   for (const phase of ["install", "launch", "ready", "observe"] as const) {
@@ -168,8 +174,7 @@ describe("Trial, with real processes", () => {
           const summary = yield* readSummary(options.directory)
           assert.deepInclude(summary, { outcome: "interrupted", error: null })
         }).pipe(bounded, Effect.provide(realTrialLayer)),
-      // The matrix stops a harness in each phase.
-      { tags: ["thorough"] }
+      IN_THE_MATRIX
     )
   }
 
@@ -186,30 +191,36 @@ describe("Trial, with real processes", () => {
     }).pipe(bounded, Effect.provide(realTrialLayer))
   )
 
-  it.live("spares a service that the task asked for, and lists it", () =>
-    Effect.gen(function* () {
-      yield* inside("touch /app/service")
-      const { fiber } = yield* start({ condition: SOLO })
-      yield* awaitObserving
-      yield* leadSays("DONE: it runs")
-      const { summary } = yield* Fiber.join(fiber)
-      assert.deepStrictEqual(
-        summary.sweep?.spared.map(({ command }) => command),
-        ["sleep 300"]
-      )
-      assert.strictEqual((yield* processesWith("sleep 300")).length, 1)
-    }).pipe(bounded, Effect.provide(realTrialLayer))
+  it.live(
+    "spares a service that the task asked for, and lists it",
+    () =>
+      Effect.gen(function* () {
+        yield* inside("touch /app/service")
+        const { fiber } = yield* start({ condition: SOLO })
+        yield* awaitObserving
+        yield* leadSays("DONE: it runs")
+        const { summary } = yield* Fiber.join(fiber)
+        assert.deepStrictEqual(
+          summary.sweep?.spared.map(({ command }) => command),
+          ["sleep 300"]
+        )
+        assert.strictEqual((yield* processesWith("sleep 300")).length, 1)
+      }).pipe(bounded, Effect.provide(realTrialLayer)),
+    IN_THE_MATRIX
   )
 
-  it.live("ends such a service as well when asked to sweep all", () =>
-    Effect.gen(function* () {
-      yield* inside("touch /app/service")
-      const { fiber } = yield* start({ condition: SOLO, sweep: "all" })
-      yield* awaitObserving
-      yield* leadSays("DONE: it ran")
-      const { summary } = yield* Fiber.join(fiber)
-      assert.deepStrictEqual(summary.sweep, { survivors: [], spared: [] })
-      assert.deepStrictEqual(yield* processesWith("sleep 300"), [])
-    }).pipe(bounded, Effect.provide(realTrialLayer))
+  it.live(
+    "ends such a service as well when asked to sweep all",
+    () =>
+      Effect.gen(function* () {
+        yield* inside("touch /app/service")
+        const { fiber } = yield* start({ condition: SOLO, sweep: "all" })
+        yield* awaitObserving
+        yield* leadSays("DONE: it ran")
+        const { summary } = yield* Fiber.join(fiber)
+        assert.deepStrictEqual(summary.sweep, { survivors: [], spared: [] })
+        assert.deepStrictEqual(yield* processesWith("sleep 300"), [])
+      }).pipe(bounded, Effect.provide(realTrialLayer)),
+    IN_THE_MATRIX
   )
 })

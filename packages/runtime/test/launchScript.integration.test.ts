@@ -6,13 +6,7 @@ import { stopScript } from "../src/internal/stopScript.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Schedule } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import { existsSync } from "node:fs"
-
-const SHELLS = [
-  { name: "sh", argv: ["sh"] },
-  { name: "bash", argv: ["bash", "--posix"] },
-  { name: "busybox", argv: ["busybox", "sh"] }
-].filter(({ argv }) => ["/bin", "/usr/bin"].some((directory) => existsSync(`${directory}/${argv[0]}`)))
+import { SHELLS } from "./support/shells.ts"
 
 const run = (argv: ReadonlyArray<string>, script: string, env: Record<string, string> = {}) =>
   ChildProcessSpawner.ChildProcessSpawner.use((spawner) =>
@@ -36,9 +30,9 @@ const isGone = (pid: number) =>
     (stat) => stat === "" || /\) Z /.test(stat)
   )
 
-describe("launchScript", () => {
-  for (const { argv, name } of SHELLS) {
-    it.live(`${name}: returns at once with the program's own pid, and leaves its exit code`, () =>
+for (const { argv, isInstalled, name, options } of SHELLS) {
+  describe.skipIf(!isInstalled)(`launchScript in ${name}`, options, () => {
+    it.live("returns at once with the program's own pid, and leaves its exit code", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { launch, root } = yield* programOf('echo "$$ $1 $2 $SECRET"; echo oops >&2; sleep 0.3; exit 7')
@@ -64,7 +58,7 @@ describe("launchScript", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.live(`${name}: gives the program a session of its own`, () =>
+    it.live("gives the program a session of its own", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { launch, root } = yield* programOf("sleep 5")
@@ -84,7 +78,7 @@ describe("launchScript", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.live(`${name}: ends a program that ignores TERM, and says by which signal`, () =>
+    it.live("ends a program that ignores TERM, and says by which signal", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { launch, root } = yield* programOf('trap "" TERM; echo ready; while :; do sleep 0.05; done')
@@ -97,7 +91,7 @@ describe("launchScript", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.live(`${name}: never ends a process that has another start time`, () =>
+    it.live("never ends a process that has another start time", () =>
       Effect.gen(function* () {
         const { launch, root } = yield* programOf("sleep 5")
         const started = parseStarted(yield* run(argv, launchScript(launch)))
@@ -109,7 +103,7 @@ describe("launchScript", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.live(`${name}: leaves 126 or 127 for a program that cannot be executed`, () =>
+    it.live("leaves 126 or 127 for a program that cannot be executed", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { launch, root } = yield* programOf("true")
@@ -121,5 +115,5 @@ describe("launchScript", () => {
         assert.match(yield* fs.readFileString(`${root}/lead-1.stderr.log`), /denied/i)
       }).pipe(Effect.provide(NodeServices.layer))
     )
-  }
-})
+  })
+}

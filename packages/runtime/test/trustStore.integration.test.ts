@@ -11,29 +11,32 @@ import { ensureTrustStore, lookScript, parseTrustStore, seedScript, SYSTEM_STORE
 import { SHELLS } from "./support/shells.ts"
 
 describe("seedScript", () => {
-  for (const { argv, isInstalled, name } of SHELLS) {
-    it.live.skipIf(!isInstalled)(`${name}: fills a store that is absent or empty, and no other`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-        const root = yield* fs.makeTempDirectoryScoped({ prefix: "it's a store " })
-        const [bundle, store] = [`${root}/bundle.crt`, `${root}/ssl/certs/ca.crt`]
-        yield* fs.writeFileString(bundle, "ours")
-        const run = (script: string) =>
-          Effect.map(spawner.string(ChildProcess.make(argv[0], [...argv.slice(1), "-c", script])), parseTrustStore)
-        const seed = run(seedScript(store, bundle))
-        assert.strictEqual(yield* run(lookScript(store)), "failed")
-        assert.strictEqual(yield* seed, "seeded")
-        assert.strictEqual(yield* fs.readFileString(store), "ours")
-        assert.strictEqual(yield* run(lookScript(store)), "present")
-        yield* fs.writeFileString(store, "theirs")
-        assert.strictEqual(yield* seed, "present")
-        assert.strictEqual(yield* fs.readFileString(store), "theirs")
-        yield* fs.writeFileString(store, "")
-        assert.strictEqual(yield* seed, "seeded")
-        assert.deepStrictEqual(yield* fs.readDirectory(`${root}/ssl/certs`), ["ca.crt"])
-        assert.strictEqual(yield* run(seedScript(`${bundle}/certs/ca.crt`, bundle)), "failed")
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  for (const { argv, isInstalled, name, options } of SHELLS) {
+    it.live.skipIf(!isInstalled)(
+      `${name}: fills a store that is absent or empty, and no other`,
+      () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+          const root = yield* fs.makeTempDirectoryScoped({ prefix: "it's a store " })
+          const [bundle, store] = [`${root}/bundle.crt`, `${root}/ssl/certs/ca.crt`]
+          yield* fs.writeFileString(bundle, "ours")
+          const run = (script: string) =>
+            Effect.map(spawner.string(ChildProcess.make(argv[0], [...argv.slice(1), "-c", script])), parseTrustStore)
+          const seed = run(seedScript(store, bundle))
+          assert.strictEqual(yield* run(lookScript(store)), "failed")
+          assert.strictEqual(yield* seed, "seeded")
+          assert.strictEqual(yield* fs.readFileString(store), "ours")
+          assert.strictEqual(yield* run(lookScript(store)), "present")
+          yield* fs.writeFileString(store, "theirs")
+          assert.strictEqual(yield* seed, "present")
+          assert.strictEqual(yield* fs.readFileString(store), "theirs")
+          yield* fs.writeFileString(store, "")
+          assert.strictEqual(yield* seed, "seeded")
+          assert.deepStrictEqual(yield* fs.readDirectory(`${root}/ssl/certs`), ["ca.crt"])
+          assert.strictEqual(yield* run(seedScript(`${bundle}/certs/ca.crt`, bundle)), "failed")
+        }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+      options
     )
   }
 })

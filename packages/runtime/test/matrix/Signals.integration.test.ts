@@ -127,11 +127,14 @@ const stop = Effect.fnUntraced(function* (
 
 const TEST = { timeout: Cases.timeout(240_000) }
 
-/** All phases for each signal in a soak; else the two signals that are handled as SIGTERM is share them. */
-const phasesFor = (signal: Signal): ReadonlyArray<(typeof PHASES)[number]> => {
-  if (Cases.SOAKING || signal === "SIGTERM" || signal === "SIGKILL") return PHASES
-  return PHASES.filter((_, index) => index % 2 === (signal === "SIGINT" ? 0 : 1))
-}
+/** Signals that are handled alike. */
+const ORDERLY: ReadonlyArray<Signal> = ["SIGINT", "SIGTERM", "SIGHUP"]
+
+/** All phases for each signal; where tests are to be quick, those that are handled alike share them. */
+const phasesFor = (signal: Signal): ReadonlyArray<(typeof PHASES)[number]> =>
+  Cases.QUICK && ORDERLY.includes(signal)
+    ? PHASES.filter((_, index) => index % ORDERLY.length === ORDERLY.indexOf(signal))
+    : PHASES
 
 describe("a harness that runs a trial in each phase", () => {
   for (const signal of SIGNALS)
@@ -187,7 +190,7 @@ describe("a harness that is stopped at any moment", () => {
       }).pipe(Effect.scoped),
     {
       timeout: Cases.timeout(240_000),
-      arbitrary: { ...Cases.options(2, 100), maxShrinks: 5 }
+      arbitrary: { ...Cases.options(Cases.QUICK ? 1 : 2, 100), maxShrinks: 5 }
     }
   )
 })

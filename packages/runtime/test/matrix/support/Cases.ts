@@ -7,6 +7,9 @@ import { Arbitrary, Schema } from "effect"
 /** Whether this run is a soak: it takes as long as it takes. */
 export const SOAKING = process.env["SOAK"] === "1"
 
+/** Whether tests are to be quick, as `vitest.config.ts` has decided. */
+export const QUICK = process.env["TESTS"] === "quick"
+
 /** The number of cases: `CASES` where it is set, else `quick`, or `soak` in a soak. */
 export const count = (quick: number, soak: number): number => {
   const asked = Number(process.env["CASES"])
