@@ -11,9 +11,11 @@ export default defineConfig({
     include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
     environment: "node",
     globalSetup: "./scripts/test-temporary.ts",
+    // Threads share one process, and what a process needs to start another grows with its memory: 2 ms with 50 MB, 40 with 600.
     pool: "forks",
     // A fresh module graph per file would load effect again for each of them.
     isolate: false,
+    // Node runs the sources as they are, here as everywhere.
     experimental: { viteModuleRunner: false },
     // One worker more than cores: integration tests mostly wait for processes that they started.
     maxWorkers: availableParallelism() + 1,
