@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** The client through the `buzz` program keeps the same contract as the native one, and the program's own. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { BuzzClient } from "@buzz-orchestra/relay/BuzzClient"

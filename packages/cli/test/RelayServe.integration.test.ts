@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** `relay serve` as a process that is killed, and what the next relay over the same directory knows. */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"

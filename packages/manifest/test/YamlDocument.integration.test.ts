@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** The reader against PyYAML itself, on texts put together from whatever has a meaning in YAML. */
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"

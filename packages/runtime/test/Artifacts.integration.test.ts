@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** Artifacts as agents may leave them in a sandbox: whatever they are, what is kept is bytes of that folder. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { COLLECTED } from "@buzz-orchestra/runtime/BundleFiles"

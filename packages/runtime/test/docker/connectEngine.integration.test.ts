@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** Engines behind TCP, with and without TLS: a server of the tests' own that says no more than a version. */
 import { NodeServices } from "@effect/platform-node"
 import { ContainerEngine } from "@buzz-orchestra/runtime/docker/ContainerEngine"

@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** An engine that takes requests and never answers: whoever waits for it can give it up. */
 import { NodeServices } from "@effect/platform-node"
 import { ContainerEngine } from "@buzz-orchestra/runtime/docker/ContainerEngine"

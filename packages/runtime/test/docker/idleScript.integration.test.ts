@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** PID 1 of a container, run here in a pid namespace of its own where that is possible, with every shell that images bring. */
 import { assert, describe, it } from "@effect/vitest"
 import { execFileSync, spawn, spawnSync } from "node:child_process"
