@@ -35,11 +35,12 @@ export const armLimit = (
 ${KILL_FUNCTION}
 buzz_wait() {
   sleep $1 &
-  buzz_sleep=$!
-  wait $buzz_sleep
+  wait $!
 }
 {
-  trap 'kill -9 $buzz_sleep 2>/dev/null; exit 0' TERM
+  # What is in the background is known at once; a variable of our own would be set a moment later.
+  buzz_before=$!
+  trap '[ "$!" = "$buzz_before" ] || kill -9 $! 2>/dev/null; exit 0' TERM
   buzz_wait ${seconds.toFixed(3)} || buzz_wait ${Math.ceil(seconds)} || exit
   trap '' TERM
   buzz_kill

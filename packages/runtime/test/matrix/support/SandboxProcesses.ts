@@ -53,16 +53,20 @@ export const processesIn = (namespace: string): ReadonlyArray<SandboxProcess> =>
     return [{ pid, parent: Number(parent), inside, command: command.replaceAll("\0", " ").trim() }]
   })
 
+/** What waits for the end of a time limit. */
+const LIMIT = /^sleep \d+\.\d{3}$/
+
 /**
  * What is not the sandbox's own: its first process and the pause of it, and shells that were entered from outside (their
- * parents are outside, too) with what they run.
+ * parents are outside, too) with what they run. The limit of a command that a test runs while all is swept may lose its parent.
  */
 export const tenants = (processes: ReadonlyArray<SandboxProcess>): ReadonlyArray<SandboxProcess> => {
   const byPid = new Map(processes.map((process) => [process.pid, process]))
   const isOwn = (process: SandboxProcess): boolean => {
     const parent = byPid.get(process.parent)
     if (process.inside === 1 || parent === undefined) return true
-    return parent.inside === 1 ? process.command === "sleep 2147483647" : isOwn(parent)
+    if (parent.inside === 1) return process.command === "sleep 2147483647" || LIMIT.test(process.command)
+    return isOwn(parent)
   }
   return processes.filter((process) => !isOwn(process))
 }
