@@ -30,6 +30,7 @@ export const STEPS = [
   "list ports",
   "ask for sizes",
   "export the evidence",
+  "collect the artifacts",
   "stop a program",
   "tear down"
 ] as const

@@ -52,11 +52,11 @@ const notRun = (word: string) =>
     })
   )
 
-const notUploaded = (path: string) => (word: string) =>
+const notMoved = (direction: "upload" | "download", path: string) => (word: string) =>
   Effect.fail(
     new EnvironmentError({
-      operation: "EnvironmentService.upload",
-      reason: new TransferFailed({ environment: NAME, direction: "upload", path, detail: word })
+      operation: `EnvironmentService.${direction}`,
+      reason: new TransferFailed({ environment: NAME, direction, path, detail: word })
     })
   )
 
@@ -90,7 +90,16 @@ export const environment = (
           return alive(points.at(step, name, alive(told), notRun))
         },
         upload: (source, target, options) =>
-          alive(points.at(uploadOf(target), target, inner.upload(source, target, options), notUploaded(target))),
+          alive(points.at(uploadOf(target), target, inner.upload(source, target, options), notMoved("upload", target))),
+        downloadDirectory: (source, target, limits) =>
+          alive(
+            points.at(
+              "collect the artifacts",
+              source,
+              inner.downloadDirectory(source, target, limits),
+              notMoved("download", source)
+            )
+          ),
         watch: (directory) =>
           alive(
             points
