@@ -112,14 +112,15 @@ const isCompleted = Effect.fnUntraced(function* ({ directory }: HarnessCase) {
 
 const READING = ManifestService.layer.pipe(Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
 
-/** Stops the harness and looks at what is left. */
+/** Stops the harness and looks at what is left. One that is not held may have ended by itself when the signal comes. */
 const stop = Effect.fnUntraced(function* (
   signal: Signal,
-  { cases, harness, namespaces }: Effect.Success<ReturnType<typeof running>>
+  { cases, harness, namespaces }: Effect.Success<ReturnType<typeof running>>,
+  isHeld = true
 ) {
   harness.kill(signal)
   const ended = yield* Effect.timeout(harness.ended, PATIENCE)
-  assert.strictEqual(ended, CODES[signal], harness.logged())
+  if (isHeld || ended !== 0) assert.strictEqual(ended, CODES[signal], harness.logged())
   yield* nobodyLeft(namespaces)
   cases.forEach(isWhole)
   if (signal === "SIGKILL") yield* Effect.forEach(cases, isCompleted)
@@ -184,9 +185,7 @@ describe("a harness that is stopped at any moment", () => {
         )
         // The moment is what is drawn; nothing is waited for.
         yield* Effect.sleep(afterMillis)
-        const early = yield* Effect.timeoutOption(run.harness.ended, "1 millis")
-        if (early._tag === "Some") return assert.strictEqual(early.value, 0, run.harness.logged())
-        yield* stop(signal, run)
+        yield* stop(signal, run, false)
       }).pipe(Effect.scoped),
     {
       timeout: Cases.timeout(240_000),
