@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** The persistent shell over each shell that an image may bring. What holds in a whole environment is in `suites/`. */
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,3 +1,4 @@
+// @module-tag thorough
 /** The relay as a real sandbox sees it, which has this machine's network, and a forwarder that outlives a trial. */
 import { NodeServices } from "@effect/platform-node"
 import { AgentSupervisor } from "@buzz-orchestra/runtime/AgentSupervisor"
