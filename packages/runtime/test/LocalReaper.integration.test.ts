@@ -36,13 +36,20 @@ const deadOwner = Effect.map(HostProcess, ({ self }): Owner => {
   return { run: "run", trial: randomUUID(), ...self, pid, pidStartTime: "1", created: new Date().toISOString() }
 })
 
+/** Says so once its child is the program that it starts: on the way there a process has no environment for a moment. */
+const LEFTOVER = `trap '' TERM
+sleep 300 >/dev/null &
+until read -r words </proc/$!/cmdline; [ "$words" = sleep300 ]; do :; done
+echo started
+wait`
+
 /** A process of that owner with a child, as a sandbox that outlived its harness would be. The scope ends what is left. */
 const leftover = (owner: Owner | string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const marks =
         typeof owner === "string" ? { [ProcessOwner.OWNER_VARIABLE]: owner } : ProcessOwner.toVariable(owner)
-      const child = spawn("sh", ["-c", "trap '' TERM; sleep 300 >/dev/null & echo started; wait"], {
+      const child = spawn("sh", ["-c", LEFTOVER], {
         detached: true,
         stdio: ["ignore", "pipe", "ignore"],
         env: { PATH: process.env["PATH"] ?? "", ...marks }
