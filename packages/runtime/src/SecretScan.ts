@@ -6,6 +6,7 @@
  * keys, event ids and digests are bare hexadecimal digits and have no shape.
  */
 import { Schema } from "effect"
+import { lineFeeds } from "./internal/lineFeeds.ts"
 import * as Redaction from "./Redaction.ts"
 
 /** A secret in a file. */
@@ -74,12 +75,4 @@ const look = (redactor: Redaction.Redactor, scan: Scan, bytes: Uint8Array): Scan
   const found = Redaction.find(redactor, bytes).filter(({ end, kind, start }) => end - start >= LEAST[kind])
   const findings = found.map(({ kind, start }) => ({ line: scan.lines + 1 + lineFeeds(bytes, start), kind }))
   return { ...scan, lines: scan.lines + lineFeeds(bytes, bytes.length), findings: [...scan.findings, ...findings] }
-}
-
-const LINE_FEED = 10
-
-const lineFeeds = (bytes: Uint8Array, end: number): number => {
-  let count = 0
-  for (let at = bytes.indexOf(LINE_FEED); at !== -1 && at < end; at = bytes.indexOf(LINE_FEED, at + 1)) count++
-  return count
 }

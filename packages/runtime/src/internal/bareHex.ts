@@ -3,6 +3,7 @@
  * Pure but for the state of each search; memory does not grow with the text.
  */
 import { concatBytes } from "./concatBytes.ts"
+import { LINE_FEED, lineFeeds } from "./lineFeeds.ts"
 
 /** Digits of a key, an id or a SHA-256 digest. */
 const DIGITS = 64
@@ -49,7 +50,6 @@ export const search = (): BareHexSearch => {
   }
 }
 
-const LINE_FEED = 10
 const LINE_FEED_ALONE = Uint8Array.of(LINE_FEED)
 const QUOTE = 34
 const BACKSLASH = 92
@@ -90,10 +90,4 @@ const wordsIn = (bytes: Uint8Array, end: number) => {
 const isHex = (bytes: Uint8Array, from: number, to: number): boolean => {
   for (let at = from; at < to; at++) if (HEX[bytes[at] ?? 0] !== 1) return false
   return true
-}
-
-const lineFeeds = (bytes: Uint8Array, end: number): number => {
-  let count = 0
-  for (let at = bytes.indexOf(LINE_FEED); at !== -1 && at < end; at = bytes.indexOf(LINE_FEED, at + 1)) count++
-  return count
 }

@@ -3,6 +3,7 @@
  * than a disk: nothing is made in a directory that is not there.
  */
 import { Effect, FileSystem, Option, PlatformError } from "effect"
+import { concatBytes } from "../../src/internal/concatBytes.ts"
 
 /** Told before every call that may fail on a disk; what it returns happens first. */
 export type BeforeCall = (
@@ -212,7 +213,7 @@ class Growing {
   bytes(): Uint8Array {
     const [first] = this.pieces
     if (this.pieces.length === 1 && first !== undefined) return first
-    const whole = new Uint8Array(Buffer.concat(this.pieces))
+    const whole = concatBytes(this.pieces)
     this.pieces = [whole]
     return whole
   }
